@@ -79,8 +79,11 @@ def anova(wide: pd.DataFrame) -> Anova:
     )
 
 
-def post_hoc(wide: pd.DataFrame) -> list[PostHoc]:
-    """Return the comparison of every pair of methods, the later one first."""
+def post_hoc(wide: pd.DataFrame, *, has_effects: bool = True) -> list[PostHoc]:
+    """Return the comparison of every pair of methods, the later one first.
+
+    Effect sizes need pingouin; without them they are NaN.
+    """
     whole, runs = _whole(wide), per_run(wide)
     pairs = [(method, other) for other, method in combinations(whole.columns, 2)]
     differences = [paired_difference(whole[method], whole[other]) for method, other in pairs]
@@ -93,7 +96,7 @@ def post_hoc(wide: pd.DataFrame) -> list[PostHoc]:
             difference=d.interval,
             p=p[i],
             p_by_runs=by_runs[i],
-            effect=_effect(whole[method], whole[other]),
+            effect=_effect(whole[method], whole[other]) if has_effects else math.nan,
         )
         for i, ((method, other), d) in enumerate(zip(pairs, differences, strict=True))
     ]

@@ -38,6 +38,7 @@ RADIUS_CLAIMS = {
     "too large a Δ falls below BC": too_large_hurts,
 }
 """What the paper claims for each teacher of figure 6, and the rule of each claim."""
+TABLE1 = "Table 1"
 CHANCE = "as σ nears 1 all methods approach chance"
 LEAD = "all teachers together, Counter-BC is above each baseline (p < .01)"
 PEOPLE = "with people's demonstrations, Counter-BC is above each baseline"
@@ -189,4 +190,4 @@ def _table1(numbers: Numbers) -> Iterator[Claim]:
         text = f"{row.paper:.0f} % over {method_style(row.baseline).label}"
         rule = partial(improves, world=row.world, baseline=row.baseline)
         conventions = conventions_of(row.world, pooled_teachers(numbers, row.world))
-        yield Claim("Table 1", row.world, text, rule, differs=conventions)
+        yield Claim(TABLE1, row.world, text, rule, differs=conventions)

@@ -13,10 +13,11 @@ OTHER_WORLDS: Mapping[str, str] = {
     "air-hockey": "simulated table",
 }
 """Worlds that differ from the paper's, with the name of what differs."""
-CROWD, SCATTERED_NOISE = "simulated crowd", "scattered noise"
+LATE_CROWD, QUICK_CROWD, SCATTERED_NOISE = "late crowd", "quick crowd", "scattered noise"
 WHOLE_CROWD, ONE_SIZE, ONE_NOISE = "whole crowd", "400 pairs", "one noise, 5 runs"
 CONVENTIONS: Mapping[str, str] = {
-    CROWD: "20 simulated operators in place of 20 people",
+    QUICK_CROWD: "20 simulated operators in place of 20 people; they react sooner than people can",
+    LATE_CROWD: "20 simulated operators in place of 20 people; they react as late as people",
     SCATTERED_NOISE: "pairs under noise are drawn at random from a large recording, as the paper "
     "says of its human data only",
     WHOLE_CROWD: "the crowd's pairs are those of whole episodes; the paper draws people's pairs at "
@@ -34,8 +35,8 @@ CONVENTIONS: Mapping[str, str] = {
 def conventions_of(world: str, teachers: Collection[str]) -> tuple[str, ...]:
     """Return in what the rows of these teachers in a figure differ from the paper's, by name."""
     names = [OTHER_WORLDS[world]] if world in OTHER_WORLDS else []
-    if any(teacher in HUMAN_TEACHERS for teacher in teachers):
-        names.append(CROWD)
+    crowds = [LATE_CROWD if t == "crowd" else QUICK_CROWD for t in teachers if t in HUMAN_TEACHERS]
+    names += dict.fromkeys(crowds)
     if is_noise_scattered(world) and any(teacher in NOISES for teacher in teachers):
         names.append(SCATTERED_NOISE)
     return tuple(names)

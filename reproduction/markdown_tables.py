@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from counterbc.envs import WORLDS
 from counterbc.experiments.styles import method_styles
-from reproduction.claims import Claim, claims, pooled_teachers
+from reproduction.claims import TABLE1, Claim, claims, pooled_teachers
 from reproduction.conventions import CONVENTIONS, convention_text, conventions_of
+from reproduction.fair_claims import fair_improvements
+from reproduction.figure_numbers import Improvement
 from reproduction.markdown import markdown_table
 from reproduction.numbers import Numbers, interval_text, read_numbers, where
 from reproduction.paper import (
@@ -19,11 +21,19 @@ from reproduction.paper import (
     STAND_IN,
 )
 from reproduction.plots import title
-from reproduction.records import read
+from reproduction.records import read, read_rows
+from reproduction.studies import fair
 from reproduction.study_claims import study_claims
-from reproduction.verdicts import OPEN, PARTLY, YES, Finding, improves, under_convention
+from reproduction.verdicts import (
+    NO_FINDING,
+    OPEN,
+    PARTLY,
+    YES,
+    Finding,
+    improvement_finding,
+    under_convention,
+)
 
-TABLE1 = "Table 1"
 LABELS = {method: style.label for method, style in method_styles(PAPER_METHODS).items()}
 
 
@@ -127,26 +137,34 @@ def table1(folder: Path) -> str:
     A percentage of a return near zero is large whatever the difference is.
     """
     numbers, rows = read_numbers(folder), []
-    for world, cells in PAPER_IMPROVEMENTS.items():
-        for baseline, paper in cells.items():
-            sample, mean = (improves(numbers, act, world, baseline) for act in ("sample", "mean"))
-            texts = [f"{paper:,.0f} %", sample.ours or "–", mean.ours or "–"]
-            texts += [_difference(numbers, world, baseline), _largest(numbers, world, baseline)]
-            names = conventions_of(world, pooled_teachers(numbers, world))
-            verdict = under_convention(sample, not names).text
-            improvements = where(numbers.table1.improvements, world=world, baseline=baseline)
-            runs = improvements[0].runs if improvements else 0
-            text = f"{convention_text(names)}, {runs} runs" if runs else "–"
-            rows.append([title(world), LABELS[baseline], text, *texts, verdict])
+    fair_rows = read_rows(folder / fair.STUDY)
+    for world, baselines in PAPER_IMPROVEMENTS.items():
+        names = conventions_of(world, pooled_teachers(numbers, world))
+        for baseline, paper in baselines.items():
+            of_cell = where(numbers.table1.improvements, world=world, baseline=baseline)
+            rows.append(_table1_line(world, baseline, paper, of_cell, names))
+        for taking, by_act in fair_improvements(fair_rows, world):
+            of_cell, baseline = [*by_act.values()], by_act["sample"].baseline
+            line = _table1_line(world, baseline, baselines[baseline], of_cell, taking.differs)
+            rows.append(line)
     head = ("world", "over", "convention, n", "the paper", "ours, act=sample", "ours, act=mean")
     return markdown_table((*head, "difference, act=sample", "at most", "verdict"), rows)
 
 
-def _difference(numbers: Numbers, world: str, baseline: str) -> str:
-    """Return Counter-BC's mean return minus the baseline's with its interval, act=sample."""
-    for row in where(numbers.table1.improvements, act="sample", world=world, baseline=baseline):
-        return f"{interval_text(row.difference)} of {row.other:.1f}"
-    return "–"
+def _table1_line(
+    world: str, baseline: str, paper: float, cells: list[Improvement], names: Sequence[str]
+) -> list[str]:
+    """Return a line of table 1 from the improvements by each way of acting."""
+    found = {cell.act: improvement_finding(cell) for cell in cells}
+    sample, mean = (found.get(act, NO_FINDING) for act in ("sample", "mean"))
+    protocol = f"{convention_text(names)}, {cells[0].runs} runs" if cells else "–"
+    line = [title(world), LABELS[baseline], protocol, f"{paper:,.0f} %"]
+    line += [sample.ours or "–", mean.ours or "–"]
+    sampled = [cell for cell in cells if cell.act == "sample"]
+    line += [f"{interval_text(c.difference)} of {c.other:.1f}" for c in sampled] or ["–"]
+    largest = WORLDS[world].best_return  # of a policy that never fails
+    line += [f"{100 * (largest / c.other - 1):.0f} %" if largest else "–" for c in sampled] or ["–"]
+    return [*line, under_convention(sample, not names).text]
 
 
 def conventions(folder: Path) -> str:
@@ -161,14 +179,6 @@ def conventions(folder: Path) -> str:
         if name in places
     ]
     return markdown_table(("convention", "worlds", "what differs from the paper"), rows)
-
-
-def _largest(numbers: Numbers, world: str, baseline: str) -> str:
-    """Return the improvement of a policy that never fails, act=sample."""
-    largest = WORLDS[world].best_return
-    for row in where(numbers.table1.improvements, act="sample", world=world, baseline=baseline):
-        return f"{100 * (largest / row.other - 1):.0f} %" if largest else "–"
-    return "–"
 
 
 def rewards(folder: Path) -> str:

@@ -18,6 +18,7 @@ from reproduction.conventions import (
     WHOLE_CROWD,
     conventions_of,
 )
+from reproduction.fair_claims import fair_claims
 from reproduction.numbers import Numbers
 from reproduction.records import Record, read_rows
 from reproduction.studies import car_racing_paper, fair
@@ -32,7 +33,9 @@ PROTOCOL_TEXTS = {SCATTERED: "scattered pairs", WHOLE: "whole episodes"}
 
 def study_claims(results: Path) -> Iterator[Claim]:
     """Yield the claims that have rows in a folder of results."""
-    yield from _late_crowd(read_rows(results / fair.STUDY))
+    rows = read_rows(results / fair.STUDY)
+    yield from fair_claims(rows)
+    yield from _late_crowd(rows)
     yield from _car_racing(read_rows(results / car_racing_paper.STUDY))
 
 

@@ -19,9 +19,9 @@ from reproduction.grid import PaperGrid
     ("world", "teacher", "names"),
     [
         ("intersection", "uniform", ()),
-        ("intersection", "quick-crowd", ("simulated crowd",)),
+        ("intersection", "quick-crowd", ("quick crowd",)),
         ("cartpole", "uniform", ("scattered noise",)),
-        ("cartpole", "crowd", ("simulated crowd",)),
+        ("cartpole", "crowd", ("late crowd",)),
         ("car-racing", "uniform", ("pedals and training", "scattered noise")),
         ("push-t", "people", ("another task",)),
         ("a toy", "uniform", ()),
@@ -44,5 +44,5 @@ def test_noise_is_scattered_where_figures_draw_from_a_recording(world: str) -> N
 def test_a_convention_is_named_in_words() -> None:
     assert convention_text(()) == "the paper's"
     both = conventions_of("cartpole", ["quick-crowd", "gaussian"])
-    assert convention_text(both) == "ours (simulated crowd, scattered noise)"
+    assert convention_text(both) == "ours (quick crowd, scattered noise)"
     assert set(OTHER_WORLDS) <= set(WORLDS)

@@ -31,7 +31,7 @@ def test_the_late_crowd_has_a_claim_for_each_way_of_taking_pairs(tmp_path: Path)
     }
     claim = found[f"{LATE_CROWD} (whole episodes)"]
     assert (claim.section, claim.place, claim.rows) == ("5.1", "cartpole", "3 runs")
-    assert claim.differs == ("simulated crowd", "400 pairs", "whole crowd")
+    assert claim.differs == ("late crowd", "400 pairs", "whole crowd")
     assert "above BC +22.0 %" in claim.rule(Numbers(), "mean").ours
 
 

@@ -95,7 +95,7 @@ def test_one_noise_alone_has_no_line_of_all_noises() -> None:
 
 
 def test_a_simulated_crowd_does_not_refute_a_claim_about_people(tmp_path: Path) -> None:
-    values = dict.fromkeys(("bc", "weighted-bc", "bc-rnn", "bcnd"), [50.0, 51.0, 52.0])
+    values = {name: [50.0, 51.0, 52.0] for name in ("bc", "weighted-bc", "bc-rnn", "bcnd")}
     write_rows(rows_of(values | {"counter-bc": [40.0, 41.0, 42.0]}), tmp_path / "fair")
     lines = fair_tables.sections(tmp_path)["reproduction"]["fair people"].splitlines()
     assert lines[2].endswith("| not tested as in the paper (contradicted here) |")
