@@ -6,7 +6,8 @@ A phase takes what a step with this phase done twice takes longer than a step. A
 turns in one thread and are measured in processor time; a number is a median over rounds. The rest
 is the order of the pairs, and copying parameters before and after a block of steps. Phases are
 those of BC and Counter-BC; of other methods the whole step is measured. There are two peaks:
-multiply-adds of vectors in registers, and large matrix products by torch.
+multiply-adds of vectors in registers, and large matrix products by torch. Every method has its
+share of both.
 """
 
 from __future__ import annotations
@@ -130,6 +131,14 @@ def rates(rows: list[dict[str, Any]]) -> dict[str, float]:
     }
 
 
+def shares(rates: dict[str, float], peaks: dict[str, float]) -> dict[str, dict[str, float]]:
+    """Return the share of each peak that the whole step of each method reaches."""
+    return {
+        method: {name: round(rate / peak, 3) for name, peak in peaks.items()}
+        for method, rate in rates.items()
+    }
+
+
 def peaks(rounds: int) -> dict[str, float]:
     """Return the GFLOP/s of one core: of multiply-adds in registers, and of matrix products."""
     out, products = np.zeros(1, np.float32), multiply()
@@ -169,7 +178,8 @@ def main() -> None:
     result["peak GFLOP/s"] = peaks(options.rounds)
     methods = (*METHODS, *WHOLE)
     rows = [row for m in methods for row in phase_rows(m, phase_seconds(m, options.rounds))]
-    result |= {"GFLOP/s": rates(rows), "rows": rows}
+    result |= {"GFLOP/s": rates(rows)}
+    result |= {"share of peak": shares(result["GFLOP/s"], result["peak GFLOP/s"]), "rows": rows}
     for key, value in result.items():
         print(key, value)
     if options.json is not None:

@@ -98,8 +98,14 @@ def phases_sentence(run: dict[str, Any]) -> str:
     return (
         f"one core of {run['cpu']}, load {run['load before']:g} on {run['cores']} cores before the "
         f"run; {run['members']} members, batch {run['batch']}; medians of {run['rounds']} rounds "
-        f"of {run['steps']} steps; vectors of {run['lanes']} numbers"
+        f"of {run['steps']} steps; vectors of {run['lanes']} numbers{_not_measured(run)}"
     )
+
+
+def _not_measured(run: dict[str, Any]) -> str:
+    """Return which methods the run has no whole step of; empty if it has all."""
+    names = [name for method, name in NAMES.items() if method not in run["GFLOP/s"]]
+    return f"; not measured yet: {', '.join(names)}" if names else ""
 
 
 def _phase_times(run: dict[str, Any]) -> dict[tuple[str, str], float]:

@@ -12,7 +12,8 @@ pytest.importorskip("numba", reason="the native step needs it")
 
 from benchmarks import step_phases
 from benchmarks.step import flops
-from benchmarks.step_phases import PHASES, main, phase_rows, rates, source
+from benchmarks.step_phases import METHODS, PHASES, WHOLE, main, phase_rows, rates, shares, source
+from reproduction.step_speeds import NAMES
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -49,6 +50,18 @@ def test_the_rate_of_a_step_counts_its_matrix_products() -> None:
     assert rates([row, row | {"phase": "loss"}]) == {"bc-rnn": round(80 * products / 1e5, 1)}
 
 
+def test_every_method_has_its_share_of_both_peaks_by_hand() -> None:
+    peaks = {"multiply-adds": 200.0, "matrix products": 80.0}
+    assert shares({"bc": 100.0, "bc-rnn": 50.0}, peaks) == {
+        "bc": {"multiply-adds": 0.5, "matrix products": 1.25},
+        "bc-rnn": {"multiply-adds": 0.25, "matrix products": 0.625},
+    }
+
+
+def test_the_table_has_a_name_for_every_method_that_is_measured() -> None:
+    assert set(NAMES) == {*METHODS, *WHOLE}
+
+
 def test_products_are_those_of_all_layers_of_a_network() -> None:
     policy = 2 * 4 * 64 + 3 * (64 * 64 + 64 * 4)
     assert flops("bc", 1) == flops("counter-bc", 1) == flops("bcnd", 1) == 2 * policy
@@ -67,5 +80,5 @@ def test_every_variant_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     main()
     result = json.loads(path.read_text())
     assert len(result["rows"]) == len(PHASES) + 2
-    assert result["GFLOP/s"].keys() == {"bc", "ileed"}
+    assert result["GFLOP/s"].keys() == result["share of peak"].keys() == {"bc", "ileed"}
     assert min(result["peak GFLOP/s"].values()) > 0

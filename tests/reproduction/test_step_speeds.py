@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reproduction.step_speeds import (
+    NAMES,
     busy_sentence,
     busy_table,
     phases_sentence,
@@ -59,6 +60,13 @@ def test_phases_are_microseconds_and_shares_of_their_own_step() -> None:
         "| whole step | 8.00 (100%) | 10.00 (100%) |",
     ]
     assert "one core of a CPU, load 0.25 on 2 cores before the run" in phases_sentence(PHASES)
+
+
+def test_methods_of_which_the_run_has_no_step_are_named() -> None:
+    missing = "numbers; not measured yet: Counter-BC, Weighted-BC, ILEED, BC-RNN"
+    assert phases_sentence(PHASES).endswith(missing)
+    rates: dict[str, float] = dict.fromkeys(NAMES, 50.0)
+    assert phases_sentence(PHASES | {"GFLOP/s": rates}).endswith("vectors of 8 numbers")
 
 
 def test_the_two_passes_do_the_products_of_a_step_in_their_part_of_its_time() -> None:
