@@ -44,6 +44,10 @@ class UncensoredActions(UserWarning):
     """Actions that were cut at a bound and cannot be treated as censored."""
 
 
+class CannotTell(UserWarning):
+    """Data in which nothing tells a good demonstration from a bad one; they are used as asked."""
+
+
 class DominatedValues(UserWarning):
     """Dimensions in which one value or an offset hides all others; training continues."""
 

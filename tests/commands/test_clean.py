@@ -16,6 +16,8 @@ from counterbc.formats import load, save
 from tests.annotated import QUICK
 from tests.fixture_types import Call, CallJson
 
+pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.CannotTell")  # of tiny data
+
 
 def test_a_copy_that_exists_is_refused_before_any_training(
     tiny: Demonstrations, tmp_path: Path, call: Call

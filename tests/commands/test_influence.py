@@ -40,6 +40,7 @@ def test_harmful_episodes_are_named_and_an_exclude_line_is_printed(
     assert all(e["low"] < e["effect"] < e["high"] for e in payload["episodes"])
 
 
+@pytest.mark.filterwarnings("ignore::counterbc.errors.CannotTell")
 def test_nothing_is_ranked_where_nothing_can_be_told(tmp_path: Path, call: Call) -> None:
     rng = np.random.default_rng(0)
     episodes = reversed_episodes().episodes

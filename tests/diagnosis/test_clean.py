@@ -15,7 +15,9 @@ from tests.annotated import QUICK, hdf5_contents
 from tests.fixture_types import Call, CallJson
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::counterbc.errors.AbsentEpisodes", "ignore::counterbc.errors.InfeasibleActions"
+    "ignore::counterbc.errors.AbsentEpisodes",
+    "ignore::counterbc.errors.InfeasibleActions",
+    "ignore::counterbc.errors.CannotTell",
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.diagnosis.exclusion import find_outliers, outlying, why_none
 from counterbc.diagnosis.meaning import meaning
 from counterbc.diagnosis.scores import Score
+from counterbc.errors import CannotTell
 from counterbc.selection.held_out import HeldOut
 from counterbc.selection.shares import Explained
 
@@ -62,7 +64,7 @@ def _opposite(bad: int, episodes: int = 20) -> Demonstrations:
 def test_episodes_that_do_the_opposite_are_excluded_even_if_they_are_many() -> None:
     demos = _opposite(6)
     estimate = meaning(demos, radius=0.1, held_out=QUICK, lag=0.0, offsets="none", progress=False)
-    assert find_outliers(estimate, QUICK, progress=False) == list(range(6))
+    assert find_outliers(estimate, QUICK, force=True, progress=False) == list(range(6))
 
 
 @pytest.mark.parametrize("episodes", [9, 12])
@@ -75,10 +77,29 @@ def test_none_of_few_or_alike_episodes_is_excluded(episodes: int) -> None:
 def test_none_is_excluded_where_policies_may_only_repeat_the_previous_action(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    demos = _opposite(6)
+    demos = _opposite(2)
     estimate = meaning(demos, radius=0.1, held_out=QUICK, lag=0.0, offsets="none", progress=False)
+    assert find_outliers(estimate, QUICK, progress=False) == [0, 1]
     assert why_none(estimate) == "No episode clearly differs from the others"
     monkeypatch.setattr(Explained, "may_only_repeat", True)
     assert why_none(estimate).startswith("Policies may only repeat the previous action, so none")
-    assert find_outliers(estimate, QUICK, progress=False) == []
-    assert find_outliers(estimate, QUICK, force=True, progress=False) == list(range(6))
+    with pytest.warns(CannotTell, match="policies may only repeat the previous action, so no"):
+        assert find_outliers(estimate, QUICK, progress=False) == []
+    assert find_outliers(estimate, QUICK, force=True, progress=False) == [0, 1]
+
+
+def test_none_is_excluded_where_nothing_can_be_predicted() -> None:
+    demos, rng = _opposite(0), np.random.default_rng(0)
+    action = rng.permutation(demos.action).reshape(len(demos), -1, 1)
+    parts = tuple(replace(e, action=a) for e, a in zip(demos.episodes, action, strict=True))
+    shuffled = replace(demos, episodes=parts)
+    estimate = meaning(
+        shuffled, radius=0.1, held_out=QUICK, lag=0.0, offsets="none", progress=False
+    )
+    with pytest.warns(CannotTell, match="too little of the actions is explained"):
+        assert find_outliers(estimate, QUICK, progress=False) == []
+    assert why_none(estimate).startswith("Too little of the actions is explained, so none")
+    assert "Cannot tell: of the actions' variance" in repr(estimate)
+    assert "worst" not in repr(estimate)
+    with pytest.warns(CannotTell, match="moving actions towards predictions means little"):
+        assert np.array_equal(estimate.cleaned.action, estimate.meant.astype(np.float32))

@@ -16,7 +16,7 @@ from counterbc.diagnosis.influence import (
     squared_errors,
 )
 from counterbc.diagnosis.influence_effects import Influence
-from counterbc.errors import CounterBCError, DataError, OptionError
+from counterbc.errors import CannotTell, CounterBCError, DataError, OptionError
 from counterbc.trainer import train
 
 QUICK: dict[str, Any] = {"progress": False, "device": "cpu", "steps": 150, "hidden": (16,)}
@@ -88,6 +88,10 @@ def test_nothing_is_told_where_nothing_can_be_predicted() -> None:
     assert not result.can_tell
     assert result.explained is not None
     assert result.explained.value < 0.1
+    assert "cannot tell: of the actions' variance" in repr(result)
+    assert "least helpful" not in repr(result)
+    with pytest.warns(CannotTell, match="harmful episodes mean nothing here"):
+        assert not result.harmful.all()
 
 
 def test_returns_judge_without_any_held_out_error() -> None:

@@ -24,7 +24,9 @@ from tests.fixture_types import Make
 Late = tuple[Demonstrations, Array]
 SMALL: dict[str, Any] = {"progress": False, "hidden": (16,), "steps": 200}
 
-pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::counterbc.errors.InfeasibleActions", "ignore::counterbc.errors.CannotTell"
+)
 
 
 def _meaning(demos: Demonstrations, **options: Any) -> Meaning:

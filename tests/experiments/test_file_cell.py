@@ -145,6 +145,7 @@ def test_the_radius_that_was_chosen_stands_beside_the_one_asked_for(tiny: FileCe
     assert 0 <= auto[0]["radius_used"][0] <= 0.8
 
 
+@pytest.mark.filterwarnings("ignore::counterbc.errors.CannotTell")
 def test_cleaned_demonstrations_have_other_actions_at_the_same_states(
     tiny: FileCell, demos: Demonstrations
 ) -> None:

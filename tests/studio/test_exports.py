@@ -65,6 +65,7 @@ def test_a_cleaned_copy_has_the_meant_actions_that_were_shown(
         )
 
 
+@pytest.mark.filterwarnings("ignore::counterbc.errors.CannotTell")
 def test_other_formats_are_cleaned_into_hdf5(make_demos: Make, study: StudyFolder) -> None:
     demos = make_demos(noise=0.4)
     save(demos, study.path / "a.npz")

@@ -18,6 +18,7 @@ import numpy as np
 
 from counterbc.diagnosis.components import robust_score
 from counterbc.diagnosis.meaning import Meaning, meaning
+from counterbc.diagnosis.ranking_text import warn_if_untold
 from counterbc.diagnosis.scores import Score, correlations
 from counterbc.selection.held_out import HeldOut
 
@@ -34,13 +35,16 @@ def find_outliers(
 ) -> list[int]:
     """Return the episodes to exclude, in their order.
 
-    There are none if the ranking follows speed or length, or if policies may only repeat the
-    previous action, unless `force` is set. `options` are those of `meaning`, without radius, lag
-    and offsets.
+    There are none if the data cannot tell a good demonstration from a bad one, of which this warns,
+    or if the ranking follows speed or length, unless `force` is set. `options` are those of
+    `meaning`, without radius, lag and offsets.
     """
     if len(estimate.episodes) < LEAST_RANKED:
         return []
-    if not force and (followed_measures(estimate.episodes) or estimate.explained.may_only_repeat):
+    if not (estimate.explained.tells or force):
+        warn_if_untold(estimate.explained, "no episode is excluded unless force is set")
+        return []
+    if followed_measures(estimate.episodes) and not force:
         return []
     return outlying(trimmed_scores(estimate, held_out, **options))
 
@@ -49,8 +53,9 @@ def why_none(estimate: Meaning, *, force: bool = False) -> str:
     """Return why `find_outliers` found none, without a full stop."""
     if len(estimate.episodes) < LEAST_RANKED:
         return "Too few episodes to exclude any by default"
-    if not force and estimate.explained.may_only_repeat:
-        return "Policies may only repeat the previous action, so none is excluded by default"
+    if not (estimate.explained.tells or force):
+        obstacle = estimate.explained.obstacle
+        return f"{obstacle[0].upper()}{obstacle[1:]}, so none is excluded by default"
     if not force and (measures := followed_measures(estimate.episodes)):
         return f"The ranking follows {' and '.join(measures)}, so none is excluded by default"
     return "No episode clearly differs from the others"

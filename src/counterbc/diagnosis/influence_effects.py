@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -10,8 +11,9 @@ import numpy as np
 
 from counterbc.acting.intervals import holm
 from counterbc.data.arrays import Array
+from counterbc.errors import CannotTell
 from counterbc.selection.clusters import Estimate
-from counterbc.selection.shares import Share
+from counterbc.selection.shares import NEEDED, Share
 
 Measure = Literal["held-out error", "return"]
 _LEVEL = 0.05
@@ -55,6 +57,13 @@ class Influence:
         return is_enough and not self.may_only_repeat
 
     @property
+    def obstacle(self) -> str:
+        """Why the held-out errors say nothing about what an episode is worth, as a clause."""
+        if self.may_only_repeat:
+            return "policies may only repeat the previous action"
+        return f"of the actions' variance, {self.explained} is explained, and {NEEDED}"
+
+    @property
     def se(self) -> Array:
         """The standard errors: (E,)."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
@@ -77,9 +86,13 @@ class Influence:
         """Whether an episode clearly makes policies worse: (E,).
 
         One-sided p-values below 5 % after Holm's method, of episodes that differ from each other.
+        Warn where the errors cannot tell.
         """
         from scipy import stats
 
+        if not self.can_tell:
+            text = f"harmful episodes mean nothing here: {self.obstacle}"
+            warnings.warn(text, CannotTell, stacklevel=3)
         p = stats.t.cdf(self.effect / np.maximum(self.se, 1e-300), self.degrees)
         clear = np.array(holm(p.tolist())) < _LEVEL
         return clear & (self.differs < _LEVEL)
@@ -93,12 +106,12 @@ class Influence:
         )
 
     def __repr__(self) -> str:
+        about = f"Influence of {len(self)} episodes on the {self.measure} by {self.splits} splits"
+        if not self.can_tell:
+            return f"{about}; cannot tell: {self.obstacle}"
         order = np.argsort(self.effect, kind="stable")
         worst = ", ".join(f"{self.names[i]} {self.effect[i]:+.3g}" for i in order[:3])
-        return (
-            f"Influence of {len(self)} episodes on the {self.measure} by {self.splits} splits; "
-            f"least helpful: {worst}"
-        )
+        return f"{about}; least helpful: {worst}"
 
 
 def least_squares(first: Array, difference: Array) -> dict[str, Any]:

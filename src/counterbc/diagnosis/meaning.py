@@ -15,7 +15,6 @@ from counterbc.data.action_scale import scaled_actions, user_actions
 from counterbc.data.arrays import Array, read_only
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, answer_states, lag_text, undo_lag, with_actions
-from counterbc.data.names import shorten
 from counterbc.data.offsets import NO_OFFSETS, Offsets, remove_offsets
 from counterbc.data.radii import Radius, radius_of
 from counterbc.data.scaling import scaled_feasible_set
@@ -29,6 +28,7 @@ from counterbc.diagnosis.flow_labels import (
     mean_within,
 )
 from counterbc.diagnosis.predictions import disagreement, predictions_work, robust_predictions
+from counterbc.diagnosis.ranking_text import ranking_lines, warn_if_untold
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
 from counterbc.diagnosis.smooth_meaning import smooth_fields
 from counterbc.methods import Method, find_method
@@ -157,12 +157,12 @@ class Meaning:
         """The demonstrations with meant actions in place of the recorded ones.
 
         Pairs without a demonstrated action are not selected, so that no policy learns from them.
+        Warn where the data cannot tell a good demonstration from a bad one.
         """
+        warn_if_untold(self.explained, "moving actions towards predictions means little")
         return with_actions(answer_states(self.demos, self.lag), self.meant)
 
     def __repr__(self) -> str:
-        worst = sorted(self.episodes, key=lambda s: -np.nan_to_num(s.distance))
-        operators = [f"{s.name} {s.distance:.3f}" for s in self.operators]
         rms = float(np.sqrt(np.nanmean(self.distance**2)))
         lines = [
             f"Meaning of {self.demos.source or 'demonstrations'}",
@@ -170,8 +170,7 @@ class Meaning:
             f"  radius     {radius_text(self.radius)}",
             *([f"  lag        {lag_text(self.lag, self.demos.rate)}"] if any(self.lag) else []),
             f"  distance   {rms:.3f} from demonstrated to predicted (RMS; actions span [-1, 1])",
-            f"  worst      {shorten([f'{s.name} {s.distance:.3f}' for s in worst])}",
-            f"  operators  {shorten(operators) or 'not recorded'}",
+            *ranking_lines(self.explained, self.episodes, self.operators),
         ]
         return "\n".join(lines)
 
