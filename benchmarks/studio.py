@@ -1,10 +1,14 @@
 """Measure how regular the studio's control loop is while somebody records, and how late inputs act.
 
     python benchmarks/studio.py [--seconds 20] [--out benchmarks/results/studio.json]
+    python benchmarks/studio.py --browser [--out benchmarks/results/studio-browser.json]
 
 A server in a process of its own records on loopback; a client sends inputs 60 times a second with
 the server's clock, as the page does. Lateness is how long after its due time a tick came, jitter
-how far the time between two ticks is from the period. Run it on an idle machine.
+how far the time between two ticks is from the period. With --browser the client is the page in
+Chromium on the same machine, whose keys are pressed and released. Then a picture's time is that of
+drawing it on the canvas, and the time to the disk is from a tick to the end of the sync of its
+line. Run it on an idle machine.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
+from collections.abc import Callable, Sequence
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -28,23 +34,51 @@ import numpy as np
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from counterbc import cli
 from counterbc.envs import find_world
+from counterbc.errors import FormatError
+from counterbc.studio import recorder
+from counterbc.studio.journal import JournalWriter
 from counterbc.studio.stage import STAGES, missing_extra
 
 INPUTS_PER_SECOND = 60
+KEYS = ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowUp")
+DISK_TIMES = "disk-times.json"
+# The page draws in its animation frames.
+DRAW_TIMES = """
+window.drawTimes = [];
+const frame = window.requestAnimationFrame;
+window.requestAnimationFrame = (draw) => frame((now) => {
+  const start = performance.now();
+  draw(now);
+  window.drawTimes.push(performance.now() - start);
+});
+"""
 SIZES = {"intersection": 2, "cartpole": 1, "air-hockey": 2, "car-racing": 3, "push-t": 2}
 
 
 def start(study: Path) -> tuple[subprocess.Popen[str], str, int, str]:
     """Start a server; return it, its host and port, and the cookie of a page."""
-    command = [sys.executable, "-m", "counterbc", "studio", str(study), "--no-browser"]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    server, host, port, token = launch(["-m", "counterbc", "studio", str(study), "--no-browser"])
+    return server, host, port, _cookie(host, port, token)
+
+
+def launch(words: list[str]) -> tuple[subprocess.Popen[str], str, int, str]:
+    """Start Python with these words; return the server, its host and port, and its token."""
+    server = subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
     for line in server.stderr:
         if match := re.search(r"http://(127\.0\.0\.1):(\d+)/#token=(\S+)", line):
-            host, port, token = match[1], int(match[2]), match[3]
-            return server, host, port, _cookie(host, port, token)
+            return server, match[1], int(match[2]), match[3]
     raise SystemExit("the studio did not start")
+
+
+def stop(server: subprocess.Popen[str]) -> None:
+    """End a server when what was recorded is complete."""
+    server.terminate()
+    server.wait()
+    assert server.stderr is not None
+    server.stderr.close()
 
 
 def _cookie(host: str, port: int, token: str) -> str:
@@ -118,26 +152,115 @@ def measure(path: Path, world: str) -> dict[str, Any]:
     columns = {"late": late, "jitter": jitter, "latency": latency}
     row: dict[str, Any] = {"world": world, "rate": find_world(world).rate, "steps": len(late)}
     for name, values in columns.items():
-        shares = np.nanquantile(values, [0.5, 0.99, 1.0])
-        row |= {f"{name}_p50": shares[0], f"{name}_p99": shares[1], f"{name}_max": shares[2]}
-    return {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()}
+        row |= quantiles(name, values)
+    return row
+
+
+def quantiles(name: str, values: Sequence[float]) -> dict[str, float]:
+    """Return median, 99 % and largest of values; those that are NaN do not count."""
+    shares = np.nanquantile(values, [0.5, 0.99, 1.0]).tolist()
+    return {f"{name}_{k}": round(v, 3) for k, v in zip(("p50", "p99", "max"), shares, strict=True)}
+
+
+def measure_client(study: Path, world: str, seconds: float) -> dict[str, Any]:
+    """Record a world with a client; return its timing."""
+    server, host, port, cookie = start(study)
+    record(host, port, cookie, world, seconds)
+    stop(server)
+    (path,) = study.glob("*.hdf5")
+    return measure(path, world)
+
+
+def measure_in_browser(study: Path, world: str, seconds: float) -> dict[str, Any]:
+    """Record a world with the page in Chromium; return its timing, the page's and the disk's."""
+    server, host, port, token = launch([__file__, "--serve", str(study)])
+    draw_times = record_in_browser(f"http://{host}:{port}/#token={token}", world, seconds)
+    stop(server)
+    (path,) = study.glob("*.hdf5")
+    disk_times = json.loads((study / DISK_TIMES).read_text())
+    row = measure(path, world) | quantiles("draw", draw_times) | quantiles("disk", disk_times)
+    return row | {"pictures": len(draw_times)}
+
+
+def record_in_browser(url: str, world: str, seconds: float) -> list[float]:
+    """Press keys on the page until the time is over; return the ms of drawing each picture."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        flags = ["--headless", "--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
+        page = browser.new_page()
+        page.add_init_script(DRAW_TIMES)
+        page.goto(url)
+        page.check(f"input[value='{world}']")
+        page.fill("#operator", "script")
+        page.select_option("#protocol", "free")
+        page.check("#agreed")
+        page.click("button:text-is('Begin')")
+        page.click("button:text-is('Record now')")
+        page.wait_for_selector("text=record episode 1")
+        page.evaluate("() => { window.drawTimes = []; }")
+        end, count = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            if page.locator("button:text-is('Start')").count():
+                page.keyboard.press("Space")
+            page.keyboard.press(KEYS[count % len(KEYS)], delay=40)
+            count += 1
+        times: list[float] = page.evaluate("() => window.drawTimes")
+        page.click("button:text-is('Finish session')")
+        page.wait_for_selector("dd.saved-in:text-matches('hdf5')")
+        browser.close()
+    return times
+
+
+class TimedWriter(JournalWriter):
+    """A writer of journals that notes the milliseconds from each step to the end of its sync."""
+
+    def __init__(self, folder: Path, on_error: Callable[[FormatError], None]) -> None:
+        self.waiting, self.times, self.written = deque[float](), list[float](), 0
+        super().__init__(folder, on_error)
+
+    def line(self, episode: int, content: dict[str, Any]) -> None:
+        if "action" in content:
+            self.waiting.append(time.perf_counter())
+        super().line(episode, content)
+
+    def _append(self, name: str, content: bytes) -> None:
+        super()._append(name, content)
+        self.written += b'"action"' in content and name.endswith(".jsonl")
+
+    def _sync(self) -> None:
+        super()._sync()
+        now = time.perf_counter()
+        self.times += [1000 * (now - self.waiting.popleft()) for _ in range(self.written)]
+        self.written = 0
+
+    def close(self) -> None:
+        super().close()
+        (self.folder.parents[1] / DISK_TIMES).write_text(json.dumps(self.times))
+
+
+def serve(study: str) -> None:
+    """Serve a study as the command does, and note when its steps are on the disk."""
+    setattr(recorder, "JournalWriter", TimedWriter)  # noqa: B010  # not exported from there
+    sys.exit(cli.main(["studio", study, "--no-browser"]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--browser", action="store_true", help="record with the page in Chromium")
+    parser.add_argument("--worlds", nargs="*", default=STAGES, choices=STAGES)
+    parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.serve:
+        serve(options.serve)
+    measure_world = measure_in_browser if options.browser else measure_client
     rows = []
-    for world in (w for w in STAGES if missing_extra(w) is None):
+    for world in (w for w in options.worlds if missing_extra(w) is None):
         with tempfile.TemporaryDirectory() as folder:
-            study = Path(folder)
-            server, host, port, cookie = start(study)
-            record(host, port, cookie, world, options.seconds)
-            server.terminate()
-            server.wait()
-            (path,) = study.glob("*.hdf5")
-            rows.append(measure(path, world))
+            rows.append(measure_world(Path(folder), world, options.seconds))
             print(json.dumps(rows[-1]), flush=True)
     load = os.getloadavg()[0]
     if options.out:

@@ -102,10 +102,3 @@ def grid(pictures: Sequence[Image.Image], columns: int) -> Image.Image:
 def two_thirds(picture: Image.Image) -> Image.Image:
     """Return a picture at two thirds of its size."""
     return picture.resize((picture.width * 2 // 3, picture.height * 2 // 3))
-
-
-def save(picture: Image.Image, path: Path) -> None:
-    """Save a picture, and print its path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.save(path, optimize=True)
-    print(path, flush=True)

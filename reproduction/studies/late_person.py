@@ -27,6 +27,7 @@ from reproduction.options import StudyOptions, option
 from reproduction.plots import title
 from reproduction.records import Record, Records, read_rows, write_rows
 from reproduction.studies.lag import lag_training
+from reproduction.studio_timing import browser_table
 
 FIRST_SEED = 4260
 
@@ -142,8 +143,9 @@ def measure(demos: Demonstrations) -> Record:
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
-    """Return the table of docs/studio.md."""
-    return {"studio": {"late-person": markdown(read_rows(results / "late-person"))}}
+    """Return the tables of docs/studio.md."""
+    delays = markdown(read_rows(results / "late-person"))
+    return {"studio": {"late-person": delays, "studio-browser": browser_table()}}
 
 
 def markdown(rows: list[Record]) -> str:

@@ -19,9 +19,7 @@ from counterbc.data.demonstrations import Demonstrations
 from counterbc.demonstrators import demonstrate, find_teacher
 from counterbc.errors import FormatError, unknown
 from reproduction.options import DOCS, option
-from reproduction.studio_tab import (
-    StudioServer, chromium, grid, open_tab, picture_of, save, two_thirds,
-)  # fmt: skip
+from reproduction.studio_tab import StudioServer, chromium, grid, open_tab, picture_of, two_thirds
 
 LAPTOP = {"width": 1000, "height": 680}
 PHONE = {"width": 375, "height": 1200}
@@ -64,7 +62,9 @@ def run(options: StudioPicturesOptions) -> None:
                     if name == "cameras" and options.cameras is None and not options.only:
                         print("no picture of cameras; give a dataset with --cameras")
                     elif not options.only or name in options.only:
-                        save(draw(browser, server), options.images / f"studio-{name}.png")
+                        path = options.images / f"studio-{name}.png"
+                        draw(browser, server).save(path, optimize=True)
+                        print(path, flush=True)
         finally:
             server.stop()
 
