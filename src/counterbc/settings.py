@@ -47,9 +47,9 @@ class Settings:
         lambda radius: radius == "auto" or _not_negative(radius),
     )
     """Δ of eq. M2, in units in which each action dimension spans [-1, 1]: a number, or one per
-    action dimension (repeat the option for each), or auto, which chooses it by cross-validation on
-    each dataset. For the policies flow and chunk, auto has no counterfactuals, so counter-bc is
-    trained and named as bc."""
+    action dimension (0.4 0.4 0, or repeat the option), or auto, which chooses it by
+    cross-validation on each dataset. For the policies flow and chunk, auto has no counterfactuals,
+    so counter-bc is trained and named as bc."""
     shape: str | None = field(default=None, metadata={"choices": SUPPORTS})
     """The shape of C(s, a): actions uniform in a ball or box of radius Δ, or drawn from student-t
     or gaussian noise of scale Δ; by default the method's."""
@@ -72,7 +72,7 @@ class Settings:
     scale_obs: bool = True
     """Standardize each observation dimension."""
     hidden: tuple[int, ...] | None = limited_field(None, "one integer for each layer")
-    """Number of units of each hidden layer (repeat the option for each layer); by default the
+    """Number of units of each hidden layer (64 64, or repeat the option); by default the
     policy's."""
     policy: str | None = field(default=None, metadata={"choices": POLICIES})
     """The policy to train, instead of the method's. A policy with a CNN is chosen automatically if
@@ -109,8 +109,8 @@ class Settings:
         _is_lag,
     )
     """How late the demonstrators react, in steps, or in seconds as in 0.2s: one for all, or one per
-    operator, as in ann=0.2s (repeat the option). Each state is learned with the action shown that
-    much later. auto chooses it by cross-validation on each dataset."""
+    operator, as in ann=0.2s bob=0.1s (or repeat the option). Each state is learned with the action
+    shown that much later. auto chooses it by cross-validation on each dataset."""
     offsets: str = limited_field("auto", ALLOWED_OFFSETS, is_offsets)
     """What is removed from the actions of operators who always err to one side. auto finds it on
     each dataset, relative to the other operators; none removes nothing. Or the offset of each

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import counterbc
+from counterbc.cli import main
 from counterbc.commands.arguments import repeat_options
 from counterbc.commands.train import Train
 from tests.fixture_types import Call
@@ -34,6 +36,18 @@ def test_texts_end_at_a_folder(tmp_path: Path) -> None:
     words = ["--operator", "ann", "bob", str(tmp_path)]
     expected_words = ["--operator", "ann", "--operator", "bob", str(tmp_path)]
     assert repeat_options(TRAIN, words) == expected_words
+
+
+@pytest.mark.parametrize("name", ["obs", "operator", "exclude", "radius", "hidden", "lag"])
+def test_the_help_says_that_several_values_may_follow_an_option(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["train", "--help"])
+    text = capsys.readouterr().out
+    lines = " ".join(re.sub("[│╭╰─]", " ", text).split())
+    abouts = [about for about in re.split(" (?=--)", lines) if about.startswith(f"--{name} ")]
+    assert any(re.search("list them or repeat it|or repeat the option", about) for about in abouts)
 
 
 def test_the_version_is_printed(call: Call) -> None:

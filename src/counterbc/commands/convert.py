@@ -32,9 +32,9 @@ class Convert(DataCommand):
     action and - for an absolute one, such as agent_x,agent_y (docs/relative.md)."""
 
     environment: UseAppendAction[tuple[str, ...]] = ()
-    """Observation key that describes the environment and not the robot; repeat it for several.
-    LeRobot's ACT and diffusion policies read these as observation.environment_state, and refuse
-    datasets that have neither that nor images."""
+    """Observation key that describes the environment and not the robot; for several, list
+    them or repeat it. LeRobot's ACT and diffusion policies read these as
+    observation.environment_state, and refuse datasets that have neither that nor images."""
 
     @classmethod
     def option_choices(cls) -> dict[str, Iterable[str]]:

@@ -34,15 +34,15 @@ class DataCommand(Command):
     """A command that reads demonstrations."""
 
     obs: UseAppendAction[tuple[str, ...]] = ()
-    """Observation key to read; repeat it for several. By default every key that is not an image;
-    in files of robosuite the keys that robomimic trains on, and in those of a known environment
-    the keys that it observes."""
+    """Observation key to read; for several, list them or repeat it. By default every key that is
+    not an image; in files of robosuite the keys that robomimic trains on, and in those of a known
+    environment the keys that it observes."""
     image_size: UseAppendAction[tuple[int, ...]] = ()
     """Height and width in pixels to which images are resized when they are read; one number stands
     for both. By default they stay as they are."""
     action: UseAppendAction[tuple[str, ...]] = ()
-    """Key of the action, for files that do not name it action or actions; repeat it for several,
-    which are joined."""
+    """Key of the action, for files that do not name it action or actions; for several, which are
+    joined, list them or repeat it."""
     format: str | None = None
     """The format of the demonstrations; by default detected from their content."""
     trusted: bool = False
@@ -59,17 +59,17 @@ class DataCommand(Command):
     """Upper bound of the actions, like --low."""
 
     angle: UseAppendAction[tuple[str, ...]] = ()
-    """Observation dimension that is an angle in radians, by name or as KEY[INDEX]; repeat it for
-    several. It is read as cosine and sine, so that full turns do not count."""
+    """Observation dimension that is an angle in radians, by name or as KEY[INDEX]; for several,
+    list them or repeat it. It is read as cosine and sine, so that full turns do not count."""
 
     mask: str | None = None
     """Use only the episodes in this mask of the file."""
     operator: UseAppendAction[tuple[str, ...]] = ()
-    """Use only the episodes of this operator; repeat it for several."""
+    """Use only the episodes of this operator; for several, list them or repeat it."""
     success: bool = False
     """Use only episodes that succeeded."""
     exclude: UseAppendAction[tuple[str, ...]] = ()
-    """Episode to leave out, by name or by number from 0; repeat it for several."""
+    """Episode to leave out, by name or by number from 0; for several, list them or repeat it."""
 
     env: str | None = None
     """Declare the environment of demonstrations that name none, or another one than they name: one

@@ -39,7 +39,7 @@ class Inspect(DataCommand):
     strict: bool = False
     """Exit with status 3 if there are problems."""
     ignore: UseAppendAction[tuple[str, ...]] = ()
-    """Kind of problem that does not count; repeat it for several."""
+    """Kind of problem that does not count; for several, list them or repeat it."""
 
     steps: int | None = None
     """Number of gradient steps of the commands that are printed to paste; by default they choose

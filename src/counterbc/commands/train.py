@@ -48,8 +48,8 @@ class Train(MethodCommand):
     pairs_seed: int = 0
     """The seed that chooses the subset of --pairs."""
     expert: UseAppendAction[tuple[str, ...]] = ()
-    """Operator in the expert subset, instead of a mask 'expert' of the file; repeat it for
-    several."""
+    """Operator in the expert subset, instead of a mask 'expert' of the file; for several,
+    list them or repeat it."""
 
     def advise(self, step_seconds: float) -> str:
         """Return what would take less time: no search, and fewer steps. A training that would still
