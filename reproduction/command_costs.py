@@ -1,6 +1,6 @@
 """What each command costs, for its page of the docs.
 
-`benchmarks/commands.py`, `large.py` and `starting.py` measure it.
+`benchmarks/commands.py`, `large.py`, `starting.py` and `first_commands.py` measure it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from reproduction.records import Record, read
 
 COSTS = DOCS.parent / "benchmarks" / "results" / "commands.json"
 LARGE, STARTING = COSTS.with_name("large.json"), COSTS.with_name("starting.json")
+FIRST_COMMANDS = COSTS.with_name("first-commands.json")
 RECORDED = COSTS.with_name("commands-large.json")
 """What commands cost on a recording of 25,650 pairs; `score` is on its page."""
 FIRST_USE = "first use"
@@ -40,6 +41,8 @@ def sections() -> dict[str, dict[str, str]]:
     tables = {"commands": table(rows), "large": large_table(large)}
     tables |= {"starting": starting_table(starting.get("rows", []))}
     tables |= {"starting-run": starting_sentence(starting)}
+    first = read(FIRST_COMMANDS) if FIRST_COMMANDS.exists() else {}
+    tables |= {"first-commands": first_commands_table(first.get("rows", []))}
     return {"benchmarks": tables, **pages}
 
 
@@ -59,6 +62,21 @@ def starting_table(rows: list[Record]) -> str:
     """Return wall and processor time of starting and of the demo, and how busy the machine was."""
     head = ["", "runs", "wall time", "least", "processor time", "other programs"]
     return markdown_table(head, [_starting_line(row) for row in rows])
+
+
+def first_commands_table(rows: list[Record]) -> str:
+    """Return the seconds of the first commands, idle and busy, and their ratio."""
+    lines = [
+        [
+            f"`counterbc {r['what']}`", f"{r['rounds']}",
+            f"{r['idle']:.1f} s", f"{r['busy']:.1f} s", f"{r['ratio']:.2f}",
+            f"{r['idle, processor']:.1f} / {r['busy, processor']:.1f} s",
+            f"{r['other programs']:.0%} of the cores",
+        ]
+        for r in rows
+    ]  # fmt: skip
+    times = ["idle", "busy", "busy / idle", "processor time", "other programs, idle"]
+    return markdown_table(["command", "rounds", *times], lines)
 
 
 def starting_sentence(run: Record) -> str:

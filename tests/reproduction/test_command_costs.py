@@ -76,3 +76,12 @@ def test_the_run_says_whether_the_first_use_was_measured() -> None:
         f"{words}; the first use of the demo has not been measured yet"
     )
     assert starting_sentence(run | {"rows": [{"what": starting.FIRST_USE}]}) == words
+
+
+def test_the_first_commands_stand_idle_and_busy_side_by_side() -> None:
+    row = {"what": "demo", "rounds": 3, "idle": 20.04, "busy": 41.0, "ratio": 2.051}
+    row |= {"idle, processor": 31.0, "busy, processor": 33.0, "other programs": 0.014}
+    line = command_costs.first_commands_table([row]).splitlines()[-1]
+    expected = "| `counterbc demo` | 3 | 20.0 s | 41.0 s | 2.05 | 31.0 / 33.0 s | 1% of the cores |"
+    assert line == expected
+    assert command_costs.first_commands_table([]) == "Not run yet."
