@@ -132,17 +132,17 @@ def pooled_teachers(numbers: Numbers, world: str) -> list[str]:
 def _figure4(numbers: Numbers) -> Iterator[Claim]:
     for world in worlds(numbers.figure4.cells):
         teachers = _teachers(numbers.figure4.cells, world)
-        pooled = pooled_teachers(numbers, world)
+        pooled_list = pooled_teachers(numbers, world)
         for teacher, (text, level) in _leads(teachers).items():
             selection = {"world": world, "teacher": teacher}
             rule = partial(beats, figure="figure4", chosen=selection, level=level)
-            conventions = conventions_of(world, pooled if teacher == "all" else [teacher])
+            conventions = conventions_of(world, pooled_list if teacher == "all" else [teacher])
             yield Claim("5.1", world, text, rule, differs=conventions)
         if "epsilon-greedy" in teachers:
             text, rule = "under ε-greedy BCND occasionally wins", partial(occasionally, world=world)
             conventions = conventions_of(world, ["epsilon-greedy"])
             yield Claim("5.1", world, text, rule, differs=conventions)
-        claim = partial(Claim, "5.2", world, differs=conventions_of(world, pooled))
+        claim = partial(Claim, "5.2", world, differs=conventions_of(world, pooled_list))
         yield claim("more pairs help every method", partial(more_helps, world=world))
         yield claim("Counter-BC leads at every size", partial(leads, world=world))
 

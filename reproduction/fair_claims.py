@@ -99,13 +99,13 @@ def _lead_claim(
     differs: tuple[str, ...],
 ) -> Claim:  # fmt: skip
     """Return a claim with figure 4's tests: over datasets and runs, all pairs adjusted."""
-    found = {}
+    findings = {}
     for act, table in tables.items():
         tests = post_hoc(by_subject(table, "return", ("teacher", "seed")), has_effects=False)
         leads = [t for t in tests if t.method == "counter-bc"]
-        found[act] = lead_finding(leads, level=level)
+        findings[act] = lead_finding(leads, level=level)
     runs = max(table["seed"].nunique() for table in tables.values())
-    return Claim("5.1", world, text, partial(_by_act, findings=found), f"{runs} runs", differs)
+    return Claim("5.1", world, text, partial(_by_act, findings=findings), f"{runs} runs", differs)
 
 
 def _tables(rows: Sequence[Record], world: str, ways: Mapping[str, str]) -> dict[str, pd.DataFrame]:
@@ -113,7 +113,7 @@ def _tables(rows: Sequence[Record], world: str, ways: Mapping[str, str]) -> dict
 
     The crowd stands for the paper's people, who alone are pooled with the noises.
     """
-    chosen = [
+    table_rows = [
         {
             "world": world, "act": r["act"], "pairs": r["pairs"], "method": r["variant"],
             "teacher": "people" if r["teacher"] == CROWD else r["teacher"],
@@ -123,9 +123,9 @@ def _tables(rows: Sequence[Record], world: str, ways: Mapping[str, str]) -> dict
         if r["world"] == world and r["pairs"] == 400 and r["sigma"] in (None, 0.5)
         if r["variant"] in PAPER_METHODS and ways.get(r["teacher"]) == r["taken"]
     ]  # fmt: skip
-    if len({(r["method"], r["teacher"]) for r in chosen}) < len(PAPER_METHODS) * len(ways):
+    if len({(r["method"], r["teacher"]) for r in table_rows}) < len(PAPER_METHODS) * len(ways):
         return {}
-    table = pd.DataFrame(chosen)
+    table = pd.DataFrame(table_rows)
     order = {name: k for k, name in enumerate(PAPER_METHODS)}
     table = table.sort_values("method", key=lambda column: column.map(order), kind="stable")
     return {act: part for act, part in table.groupby("act")}

@@ -69,6 +69,7 @@ def page_path(page: str, docs: Path) -> Path:
 def page_sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of every page, by page and mark."""
     pages = {"reproduction": {n: make(results) for n, make in markdown_tables.SECTIONS.items()}}
+    pages[README] = {"improvements": markdown_tables.improvements_in_short(results)}
     studies = (load_study(TABLES.get(name, name)) for name in STUDIES)
     tables: list[dict[str, dict[str, str]]] = [
         getattr(study, "sections", lambda results: {})(results) for study in studies

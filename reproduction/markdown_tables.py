@@ -155,15 +155,17 @@ def _table1_line(
     world: str, baseline: str, paper: float, cells: list[Improvement], names: Sequence[str]
 ) -> list[str]:
     """Return a line of table 1 from the improvements by each way of acting."""
-    found = {cell.act: improvement_finding(cell) for cell in cells}
-    sample, mean = (found.get(act, NO_FINDING) for act in ("sample", "mean"))
+    by_act = {cell.act: improvement_finding(cell) for cell in cells}
+    sample, mean = (by_act.get(act, NO_FINDING) for act in ("sample", "mean"))
     protocol = f"{convention_text(names)}, {cells[0].runs} runs" if cells else "–"
     line = [title(world), LABELS[baseline], protocol, f"{paper:,.0f} %"]
     line += [sample.ours or "–", mean.ours or "–"]
-    sampled = [cell for cell in cells if cell.act == "sample"]
-    line += [f"{interval_text(c.difference)} of {c.other:.1f}" for c in sampled] or ["–"]
+    sample_cells = [cell for cell in cells if cell.act == "sample"]
+    line += [f"{interval_text(c.difference)} of {c.other:.1f}" for c in sample_cells] or ["–"]
     largest = WORLDS[world].best_return  # of a policy that never fails
-    line += [f"{100 * (largest / c.other - 1):.0f} %" if largest else "–" for c in sampled] or ["–"]
+    line += [
+        f"{100 * (largest / c.other - 1):.0f} %" if largest else "–" for c in sample_cells
+    ] or ["–"]
     return [*line, under_convention(sample, not names).text]
 
 
@@ -245,6 +247,22 @@ def seconds(folder: Path) -> str:
                 count = f"{timing['computed']} of {timing['of']}"
                 rows.append([place, stage, count, f"{timing['seconds']:.0f}"])
     return markdown_table(("machine", "part", "cells", "finished after, s"), rows)
+
+
+def improvements_in_short(folder: Path) -> str:
+    """Return the README's table 1: the paper's percentages above ours, by world."""
+    numbers, rows = read_numbers(folder), []
+    for world in dict.fromkeys(row.world for row in numbers.table1.improvements):
+        paper = PAPER_IMPROVEMENTS.get(world, {})
+        lines = {"the paper": paper} if paper else {}
+        for act in ("sample", "mean"):
+            cells = where(numbers.table1.improvements, world=world, act=act)
+            lines[f"ours, act={act}"] = {cell.baseline: cell.percent for cell in cells}
+        for k, (name, percents) in enumerate(lines.items() if paper else ()):
+            texts = [f"{percents[m]:.0f} %" if m in percents else "–" for m in paper]
+            texts = [text.replace("-", "−") for text in texts]
+            rows.append(["" if k else title(world), name, *texts])
+    return markdown_table(["world", "", *(f"over {LABELS[m]}" for m in PAPER_METHODS[:-1])], rows)
 
 
 SECTIONS: dict[str, Callable[[Path], str]] = {

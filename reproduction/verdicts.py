@@ -107,9 +107,9 @@ def lead_finding(
     by_runs: bool = True,
 ) -> Finding:  # fmt: skip
     """Return whether every comparison with `others`, by default with all, is won."""
-    judged = [t for t in leads if not others or t.other in others]
+    claim_leads = [t for t in leads if not others or t.other in others]
     signs = (sign, sign_by_runs) if by_runs else (sign,)
-    return Finding(lead_text(leads, better, level), _beaten(judged, better, level, signs))
+    return Finding(lead_text(leads, better, level), _beaten(claim_leads, better, level, signs))
 
 
 def _beaten(

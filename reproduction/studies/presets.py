@@ -11,6 +11,7 @@ from typing import Any
 
 from counterbc.experiments.comparison import select_runs
 from counterbc.experiments.simulated_cell import SimulatedCell
+from counterbc.experiments.styles import method_style
 from reproduction.markdown import markdown_table
 from reproduction.options import StudyOptions
 from reproduction.paper import PAPER_METHODS, PAPER_RADIUS
@@ -79,11 +80,26 @@ def measure(cell: SimulatedCell, device: str | None) -> Record:
 
 
 def sections(results: Path) -> dict[str, dict[str, str]]:
-    """Return the tables of docs/benchmarks.md: whole presets, and Counter-BC by single choices."""
+    """Return the tables of docs/benchmarks.md (presets, single choices) and of the README."""
     rows = read(results / "presets" / "numbers.json")
     presets = [r for r in rows if r["case"] in ("authors", "paper", "default")]
     choices = [r for r in rows if r not in presets or r["method"] == "counter-bc"]
-    return {"benchmarks": {"presets": markdown(presets, "preset"), "choices": markdown(choices)}}
+    tables = {"presets": markdown(presets, "preset"), "choices": markdown(choices)}
+    return {"benchmarks": tables, "README": {"preset means": by_method(presets)}}
+
+
+def by_method(rows: list[Record]) -> str:
+    """Return the README's table, a column for each method; bold where Counter-BC is the best."""
+    lines = []
+    for preset in ("authors", "default"):
+        for act in ("sample", "mean"):
+            numbers = {r["method"]: r[act] for r in rows if r["case"] == preset}
+            texts = [f"{numbers[m]['mean']:.2f} ± {numbers[m]['se']:.2f}" for m in PAPER_METHODS]
+            texts = [text.replace("± 0.", "± .") for text in texts]
+            if max(numbers, key=lambda m: float(numbers[m]["mean"])) == "counter-bc":
+                texts[-1] = f"**{texts[-1]}**"
+            lines.append([f"`{preset}` preset, act={act}", *texts])
+    return markdown_table(["", *(method_style(m).label for m in PAPER_METHODS)], lines)
 
 
 def markdown(rows: list[Record], head: str = "case") -> str:

@@ -67,3 +67,15 @@ def test_intervals_cover_the_truth_as_often_as_they_say(runs: int) -> None:
     is_covered = [low < 20 < high for low, high in map(jackknife, pairs)]
     # Three standard errors of 0.5 %.
     assert np.mean(is_covered) == pytest.approx(0.95, abs=0.015)
+
+
+def test_a_percentile_bootstrap_of_five_runs_covers_the_truth_too_rarely() -> None:
+    rng, trials, resamples = np.random.default_rng(2), 1000, 500
+    common = rng.normal(0, 10, (trials, 5))
+    b, c = (common + rng.normal(mean, sd, common.shape) for mean, sd in ((100, 10), (120, 15)))
+    chosen = rng.integers(0, 5, (trials, resamples, 5))
+    means = [np.take_along_axis(x[:, None], chosen, axis=2).mean(axis=2) for x in (b, c)]
+    percent = 100 * (means[1] - means[0]) / means[0]  # (trials, resamples)
+    low, high = np.percentile(percent, (2.5, 97.5), axis=1)
+    # About 83 %, of the 95 that it should be.
+    assert np.mean((low < 20) & (high > 20)) == pytest.approx(0.83, abs=0.04)

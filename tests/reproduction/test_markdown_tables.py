@@ -7,7 +7,15 @@ import re
 from pathlib import Path
 
 from reproduction.figure_numbers import Figure4, Figure7, FigureCell, Lead, Table1
-from reproduction.markdown_tables import conventions, rewards, seconds, summary, table1, verdicts
+from reproduction.markdown_tables import (
+    conventions,
+    improvements_in_short,
+    rewards,
+    seconds,
+    summary,
+    table1,
+    verdicts,
+)
 from tests.reproduction.made_up import cells, improvement, paired, write_numbers
 
 
@@ -20,6 +28,14 @@ def test_table_1_says_what_could_be_reached_at_most(tmp_path: Path) -> None:
     line = f"39 % | 5 % [−3, 13] | – | {above} of 160.0 | 25 % | cannot tell |"
     assert f"| Cartpole | BC | the paper's, 50 runs | {line}" in lines  # no teachers were drawn
     assert "| Car racing | BC | – | 2,370 % | – | – | – | – | not run |" in lines
+
+
+def test_the_readme_has_the_paper_s_percentages_above_ours(tmp_path: Path) -> None:
+    write_numbers(tmp_path, "table1", Table1(improvements=(improvement("bc", 39, -3.0, 13.0),)))
+    _, _, paper, sampled, mean = improvements_in_short(tmp_path).splitlines()
+    assert paper == "| Cartpole | the paper | 39 % | 129 % | 51 % | 38 % |"
+    assert sampled == "|  | ours, act=sample | 5 % | – | – | – |"
+    assert mean == "|  | ours, act=mean | – | – | – | – |"
 
 
 def test_the_summary_has_a_column_per_world_and_tells_where_the_mean_differs(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reproduction.paper import PAPER_METHODS
 from reproduction.records import read
 from reproduction.studies import presets
 
@@ -57,3 +58,15 @@ def test_the_table_has_a_line_per_case_and_method() -> None:
         "|---|---|---|---|",
         "| paper | bc | 1.00 ± 0.10 | 2.00 ± 0.20 |",
     ]
+
+
+def test_the_readme_s_table_marks_where_counter_bc_is_the_best() -> None:
+    rows = [
+        {"case": case, "method": method, "mean": {"mean": 9.5 - k, "se": 0.25},
+         "sample": {"mean": 9.0 + k, "se": 0.125}}
+        for case in ("authors", "default") for k, method in enumerate(PAPER_METHODS)
+    ]  # fmt: skip
+    lines = presets.by_method(rows).splitlines()
+    assert lines[2].startswith("| `authors` preset, act=sample | 9.00 ± .12 | 10.00 ± .12 |")
+    assert lines[2].endswith("| **13.00 ± .12** |")
+    assert lines[5].endswith("| 5.50 ± .25 |")
