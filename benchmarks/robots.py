@@ -189,14 +189,15 @@ def load(seconds: float, policy: Path) -> list[dict[str, Any]]:
     arm, rows = Arm(), []
     for share in PROGRAMS:
         count = share * (os.cpu_count() or 1)
-        process = PolicyProcess(policy)
+        process, before = PolicyProcess(policy), load_average()
         with busy(count):
             witness = Witness(SimulatedRobot(WallClock(), 0, arm=arm))
             settings = LoopSettings(patience=PATIENCE, scale=WILD)
             summary = Loop(witness, process, TickLog(None, {}), settings=settings).run(seconds)
             process.close()
             slowest = max(row["largest_periods"] for row in faults(LOAD_REPEATS, policy))
-        rows.append(load_row(count, summary, witness) | {"slowest_stop_periods": slowest})
+        extra = {"slowest_stop_periods": slowest, "load_before": before}
+        rows.append(load_row(count, summary, witness) | extra)
         print(json.dumps(rows[-1]), flush=True)
     return rows
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,8 @@ SECONDS = 600.0
 JITTER_LIMIT, MISSED_LIMIT = 5.0, 1
 """Largest 99th percentile of the jitter in ms, and number of missed deadlines in ten minutes."""
 ROBOTS = {"simulated": "simulated arm", "point": "point robot"}
+Counts = dict[str, float | None]
+"""How often something happened; None where it is unknown."""
 ORDINARY, READY = 0, "ready"
 SETTLE = 1.0
 """Seconds to rest after the imports: Linux halts a real-time program for 50 ms of each second that
@@ -99,6 +102,38 @@ def bare_sleep(seconds: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def pages_from_disk(process_id: int) -> int | None:
+    """Return how many pages a process has waited for (major faults); None where it is unknown."""
+    try:
+        text = Path(f"/proc/{process_id}/stat").read_text()
+    except OSError:
+        return None
+    return int(text.rpartition(")")[2].split()[9])
+
+
+def stolen_seconds() -> float | None:
+    """Return how long a host has kept this machine's cores to itself; None where it is unknown."""
+    try:
+        words = Path("/proc/stat").read_text().split("\n")[0].split()
+    except OSError:
+        return None
+    return int(words[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def stall_counts(policy_id: int) -> Counts:
+    """Return what may hold up the loop from outside, counted since the start of each."""
+    return {
+        "loop_pages": pages_from_disk(os.getpid()), "policy_pages": pages_from_disk(policy_id),
+        "stolen_seconds": stolen_seconds(),
+    }  # fmt: skip
+
+
+def growth(before: Counts, after: Counts) -> dict[str, Any]:
+    """Return how far counts have grown; None where one is unknown."""
+    pairs = ((name, before[name], after[name]) for name in before)
+    return {name: None if a is None or b is None else round(b - a, 2) for name, a, b in pairs}
+
+
 def soak(seconds: float, policy: Path, robot: str) -> list[dict[str, Any]]:
     """Drive a robot, and let a loop in another process only sleep."""
     command = [sys.executable, "-m", "benchmarks.soak", "--bare", "--seconds", str(seconds)]
@@ -107,13 +142,16 @@ def soak(seconds: float, policy: Path, robot: str) -> list[dict[str, Any]]:
     process = PolicyProcess(policy)
     assert bare.stdout is not None
     assert bare.stdout.readline().strip() == READY  # its imports must not disturb the loop
-    summary = Loop(make_robot(robot), process, TickLog(None, {})).run(seconds)
+    loop = Loop(make_robot(robot), process, TickLog(None, {}))
+    before = stall_counts(process.process_id)
+    summary = loop.run(seconds)
+    stalls = growth(before, stall_counts(process.process_id))
     process.close()
     times = summary["times_ms"]
     row = {
         "loop": ROBOTS[robot], "ticks": summary["ticks"], "missed": summary["missed"],
         **{f"{name}_ms": times[name] for name in times}, "faults": summary["faults"],
-        "watchdog_stops": summary["watchdog_stops"], "ended": summary["ended"],
+        "watchdog_stops": summary["watchdog_stops"], "ended": summary["ended"], **stalls,
     }  # fmt: skip
     content, _ = bare.communicate()
     return [row, json.loads(content)]

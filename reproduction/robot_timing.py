@@ -49,12 +49,14 @@ def soak_table(sections: dict[str, Any]) -> str:
                 row["loop"], f"{row['ticks']:,}", str(row["missed"]), f"{late['p99']:.2f}",
                 f"{late['max']:.2f}", f"{jitter['p50']:.2f}", f"{jitter['p99']:.2f}",
                 f"{jitter['max']:.2f}", _faults(row), str(row.get("watchdog_stops", "")),
-                row.get("ended", ""), name, f"{section['load_at_end']:.1f}", section["date"],
+                row.get("ended", ""), _stalls(row), name, f"{section['load_at_end']:.1f}",
+                section["date"],
             ])  # fmt: skip
     columns = (
         "loop", "ticks", "deadlines missed", "late, 99 % (ms)", "largest", "jitter, median (ms)",
-        "99 %", "largest", "ticks with a fault", "stops by the watchdog", "ended", "scheduling",
-        "load at the end", "date",
+        "99 %", "largest", "ticks with a fault", "stops by the watchdog", "ended",
+        "pages from the disk, loop + policy; stolen by the host", "scheduling", "load at the end",
+        "date",
     )  # fmt: skip
     return markdown_table(columns, lines) if lines else NONE
 
@@ -69,14 +71,15 @@ def load_table(sections: dict[str, Any]) -> str:
                 str(row["missed"]), str(row["faulty"]), str(row["watchdog_stops"]),
                 f"{row['late_ms']['p99']:.0f}", f"{100 * row['speed_share']:.0f} %",
                 f"{100 * row['acceleration_share']:.0f} %", f"{row['outside_mm']:.1f}",
-                f"{row['slowest_stop_periods']:.1f}", name, f"{section['load_at_end']:.1f}",
-                section["date"],
+                f"{row['slowest_stop_periods']:.1f}", name, _optional(row.get("load_before")),
+                f"{section['load_at_end']:.1f}", section["date"],
             ])  # fmt: skip
     columns = (
         "programs that compete", "ticks", "deadlines missed", "faulty ticks",
         "stops by the watchdog", "late, 99 % (ms)", "largest speed, of its limit",
         "largest change of speed, of its limit", "paddle outside the workspace (mm)",
-        "slowest stop after a fault (periods)", "scheduling", "load at the end", "date",
+        "slowest stop after a fault (periods)", "scheduling", "load before", "load at the end",
+        "date",
     )  # fmt: skip
     return markdown_table(columns, lines) if lines else NONE
 
@@ -122,11 +125,24 @@ def tracker_table(section: dict[str, Any]) -> str:
     return markdown_table(columns, lines) if lines else NONE
 
 
+def _optional(number: float | None) -> str:
+    """Return a number, or nothing where older rows lack it."""
+    return "" if number is None else f"{number:.1f}"
+
+
 def _faults(row: dict[str, Any]) -> str:
     """Return the numbers of ticks with each fault; a loop without an arm has none to count."""
     if "faults" not in row:
         return ""
     return ", ".join(f"{name}: {count}" for name, count in row["faults"].items()) or "none"
+
+
+def _stalls(row: dict[str, Any]) -> str:
+    """Return what may have held up a loop from outside, where it was counted."""
+    pages, stolen = [row.get(n) for n in ("loop_pages", "policy_pages")], row.get("stolen_seconds")
+    if None in (*pages, stolen):
+        return ""
+    return f"{pages[0]} + {pages[1]}; {stolen:.1f} s"
 
 
 def _of_task(sections: dict[str, Any], task: str) -> list[tuple[str, dict[str, Any]]]:

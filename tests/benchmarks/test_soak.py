@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import resource
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks.soak import PointRobot, soak, soak_name, verdict
+from benchmarks.soak import Counts, PointRobot, growth, pages_from_disk, soak, soak_name, verdict
 from counterbc.acting.clock import VirtualClock
 from counterbc.robots.robot import Robot
 from tests.robots.doubles import write_policy
@@ -43,6 +45,25 @@ def test_a_soak_has_a_row_of_the_robot_and_one_of_a_loop_that_sleeps(tmp_path: P
     assert 1 <= robot["ticks"] <= 10
     assert robot.keys() > {"faults", "watchdog_stops", "ended"}
     assert bare["jitter_ms"]["p99"] >= bare["jitter_ms"]["p50"] > 0
+    if Path("/proc/self/stat").exists():
+        assert min(robot[name] for name in ("loop_pages", "policy_pages", "stolen_seconds")) >= 0
+
+
+def test_counts_grow_from_before_to_after_a_run() -> None:
+    before: Counts = {"loop_pages": 3, "policy_pages": None, "stolen_seconds": 1.1}
+    after: Counts = {"loop_pages": 5, "policy_pages": 7, "stolen_seconds": 1.4}
+    assert growth(before, after) == {
+        "loop_pages": 2, "policy_pages": None, "stolen_seconds": pytest.approx(0.3)
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux counts them in /proc")
+def test_pages_are_counted_for_processes_that_run() -> None:
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+    pages = pages_from_disk(os.getpid())
+    assert pages is not None
+    assert faults <= pages <= resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+    assert pages_from_disk(2**30) is None
 
 
 def test_the_name_of_a_soak_says_what_was_run_and_when() -> None:

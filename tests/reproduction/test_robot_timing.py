@@ -48,15 +48,15 @@ def test_the_arm_stands_beside_a_loop_that_only_sleeps() -> None:
     lines = soak_table({"soak": section(*soaked("finished"))}).splitlines()
     numbers = "12,000 | 0 | 0.50 | 1.00 | 0.10 | 0.50 | 1.00"
     end = "ordinary | 0.1 | 2026-11-18 |"
-    assert lines[2] == f"| simulated arm | {numbers} | none | 3 | finished | {end}"
-    assert lines[3] == f"| bare sleep | {numbers} |  |  |  | {end}"
+    assert lines[2] == f"| simulated arm | {numbers} | none | 3 | finished |  | {end}"
+    assert lines[3] == f"| bare sleep | {numbers} |  |  |  |  | {end}"
     assert len({line.count("|") for line in lines}) == 1
 
 
 def test_no_soak_is_left_out_of_the_table() -> None:
     later = section(*soaked("policy stalled", stalled=16, lost=2)) | {"date": "2026-11-19"}
     sections = {
-        "soak, real-time priority, busy machine": later,
+        "soak, real-time priority, simulated arm, load 33.2, 2026-11-19": later,
         "soak, real-time priority 50, point robot, load 0.2, today": section(*soaked("finished")),
         "soak": section(*soaked("finished")),
         "faults": section(),
@@ -66,8 +66,16 @@ def test_no_soak_is_left_out_of_the_table() -> None:
         ["ordinary", "0.1"], ["real-time", "0.1"], ["real-time", "0.1"]
     ]  # fmt: skip
     assert (
-        "| stalled: 16, lost: 2 | 3 | policy stalled | real-time | 0.1 | 2026-11-19 |" in lines[2]
+        "| stalled: 16, lost: 2 | 3 | policy stalled |  | real-time | 0.1 | 2026-11-19 |"
+        in lines[2]
     )
+
+
+def test_what_held_up_a_loop_is_shown_where_it_was_counted() -> None:
+    arm, bare = soaked("finished")
+    arm |= {"loop_pages": 2, "policy_pages": 0, "stolen_seconds": 1.26}
+    lines = soak_table({"soak": section(arm, bare)}).splitlines()
+    assert "| finished | 2 + 0; 1.3 s | ordinary |" in lines[2]
 
 
 def test_a_busy_machine_has_a_row_for_each_number_of_programs() -> None:
@@ -76,15 +84,19 @@ def test_a_busy_machine_has_a_row_for_each_number_of_programs() -> None:
             "programs": 2 * n, "ticks": 1400, "missed": n, "faulty": 3, "watchdog_stops": 4,
             "late_ms": {"p50": 0.1, "p99": 7.5, "max": 80.0}, "speed_share": 1.0,
             "acceleration_share": 0.5, "outside_mm": 1.25, "slowest_stop_periods": 2.25,
+            "load_before": 0.4,
         }
         for n in (1, 2)
     ]  # fmt: skip
     lines = load_table({"load": section(*rows) | {"cpus": 2}}).splitlines()[2:]
     assert lines[0] == (
-        "| 2 on 2 cores | 1,400 | 1 | 3 | 4 | 8 | 100 % | 50 % | 1.2 | 2.2 | ordinary | 0.1 "
+        "| 2 on 2 cores | 1,400 | 1 | 3 | 4 | 8 | 100 % | 50 % | 1.2 | 2.2 | ordinary | 0.4 | 0.1 "
         "| 2026-11-18 |"
     )
     assert lines[1].startswith("| 4 on 2 cores | 1,400 | 2 |")
+    del rows[0]["load_before"]  # as in older rows
+    line = load_table({"load": section(*rows) | {"cpus": 2}}).splitlines()[2]
+    assert line.endswith("| ordinary |  | 0.1 | 2026-11-18 |")
 
 
 def test_rallies_have_a_row_for_each_kind_of_disturbance() -> None:
