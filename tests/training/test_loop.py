@@ -179,6 +179,20 @@ def test_a_step_on_large_images_is_stopped_between_its_pieces_and_taken_again(
     assert torch.equal(*errors)
 
 
+def test_a_large_state_that_is_saved_after_ctrl_c_is_announced(
+    tiny: Demonstrations, quick: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = list[str]()
+    monkeypatch.setattr(Quiet, "announce", lambda self, text: texts.append(text))
+    with interrupted():
+        quick(tiny, "bc", out=tmp_path / "small")
+    assert not texts
+    monkeypatch.setattr(loop, "_LARGE", 1e3)
+    with interrupted():
+        quick(tiny, "bc", out=tmp_path / "large")
+    assert texts == [f"saving 0.0 GB in {tmp_path / 'large'}"]
+
+
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no step": (lambda s: s.pop("done"), "done"),
     "a step before the first": (lambda s: s.update(done=torch.tensor(0)), "stopped at step 0 of"),

@@ -30,6 +30,7 @@ from counterbc.training.view import View
 _POINTS = 100  # of a loss curve
 _SAVE_EVERY = 30.0  # seconds
 _SAVE_SHARE = 20.0  # times as long as a save takes, at least, until the next
+_LARGE = 1e8  # bytes of a state, whose save after Ctrl-C is announced
 _BLOCK = 1 << 22  # pairs whose order is computed at once
 _CUDA_BLOCK = 1 << 23  # and on a GPU, which orders more of them in the same time
 
@@ -224,6 +225,9 @@ class Loop:
         began, state = time.monotonic(), self.state(total_step)
         for step, params in self.snapshots.items():
             state |= {f"snapshot/{step}/{name}": value for name, value in params.items()}
+        size = sum(value.nbytes for value in state.values())
+        if self.interrupt.stop and size > _LARGE:
+            self.progress.announce(f"saving {size / 1e9:.1f} GB in {self.keeper.path.parent}")
         step = (total_step - 1) % self.settings.step_count + 1
         self.keeper.save(state, self.snapshots | {step: networks.deployed}, total_step)
         now = time.monotonic()
