@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reproduction.markdown import markdown_table
+from reproduction.paper import PAPER_METHODS
 from reproduction.plots import title
 from reproduction.records import Record
 from reproduction.studies.fair import (
@@ -15,6 +16,12 @@ from reproduction.studies.fair import (
     first_of_sweep,
 )
 
+MINUTES = {"fixed": 1.5, "tuned": 3.0, "sweep": 10.0, "slow search": 10.0}
+"""Rough minutes of one CPU core per cell of 50 runs, with its tests.
+
+Fixed and tuned ones are as measured on BCND and Weighted-BC in air hockey and on tuned BC and
+Counter-BC in Cartpole; the others are scaled from these by the seconds of training on a GPU.
+"""
 CELL = ("world", "pairs", "taken", "teacher", "sigma", "variant")
 """The columns that tell cells apart."""
 
@@ -34,6 +41,40 @@ def sizes(rows: list[Record]) -> str:
     ]
     head = ["world", "pairs", "part", "number of pairs: cells that were run, of those planned"]
     return markdown_table(head, lines)
+
+
+def not_run(rows: list[Record]) -> str:
+    """Return the cells that are planned and have no rows, by part, with their cost on a CPU."""
+    finished_cells = {tuple(r[name] for name in CELL) for r in rows}
+    counts: dict[str, list[float]] = {}
+    for about in cells(FairOptions()) if rows else ():
+        is_run = tuple((about | first_of_sweep(about))[name] for name in CELL) in finished_cells
+        if about["variant"] not in LAG_PARTS and not is_run:
+            name, minutes = _missing_part(about)
+            counts.setdefault(name, []).append(minutes)
+    lines = [
+        [name, str(len(minutes)), f"{sum(minutes) / 60:.1f}"]
+        for name, minutes in sorted(counts.items())
+    ]
+    return markdown_table(["part", "cells that were not run", "hours of one core, about"], lines)
+
+
+def _missing_part(about: Record) -> tuple[str, float]:
+    """Return the line of a cell that was not run, and its minutes."""
+    name, _, tuned = about["variant"].partition(", ")
+    is_slow = bool(tuned) and name not in ("bc", "counter-bc")
+    minutes = MINUTES["slow search" if is_slow else "tuned" if tuned else "fixed"]
+    if about["variant"] in SWEEPS:
+        return f"figure 6: Δ, and Δ × steps, in {title(about['world'])}", MINUTES["sweep"]
+    if about["sigma"] not in (None, 0.5):
+        return f"figure 5: other σ, in {title(about['world'])}", minutes
+    if about["pairs"] != 400:
+        return f"other sizes, {part_of(about)}", minutes
+    if is_slow:
+        baselines = name in PAPER_METHODS
+        group = "Weighted-BC, BC-RNN and BCND" if baselines else "posterior and ε-insensitive"
+        return f"400 pairs: {group}, tuned, in {title(about['world'])}", minutes
+    return f"400 pairs: BC and Counter-BC, {part_of(about)}, in {title(about['world'])}", minutes
 
 
 def part_of(about: Record) -> str:

@@ -35,7 +35,7 @@ from reproduction.studies.fair_comparisons import (
 )
 from reproduction.studies.fair_kinds import CROWD
 from reproduction.studies.fair_people import people
-from reproduction.studies.fair_sizes import sizes
+from reproduction.studies.fair_sizes import not_run, sizes
 
 TUNED = "counter-bc, tuned"
 COLUMNS = (*PAPER_VARIANTS, *TUNED_VARIANTS)
@@ -50,6 +50,7 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
     tables |= {"fair ensemble": ensemble(rows), "fair knob": knob(rows)}
     tables |= {"fair teachers": by_teacher(rows)}
     tables |= {"fair people": people(rows), "fair sizes": sizes(rows)}
+    tables |= {"fair not run": not_run(rows)}
     return {"reproduction": tables, "README": {"fair summary": summary(rows)}}
 
 
