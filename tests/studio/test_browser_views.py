@@ -2,57 +2,29 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from counterbc.demonstrators import demonstrate, find_teacher
 from counterbc.selection.held_out import HeldOut
-from counterbc.studio import held_out_job, look_room
+from counterbc.studio import held_out_job, look_room, watch_room
 from counterbc.studio.limits import LONGEST_NAME
 from counterbc.studio.study_folder import StudyFolder
 from counterbc.trainer import train
 from tests.studio.browsers import PHONE, fill_form, filmed_demos, open_tab
 from tests.studio.clients import LiveServer
+from tests.studio.views import VIEWS, EndlessJob, ThreadJob, visit
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("playwright")]
 
-VIEWS = ("form", "session", "look", "cameras", "watch")
 ROLES = {
     "button", "checkbox", "radio", "slider", "textbox", "combobox", "link", "img", "image",
     "progressbar", "table", "grid", "region", "spinbutton", "listbox",
 }  # fmt: skip
-
-
-class ThreadJob:
-    """A job in a thread that computes one lag of a dataset once, whoever asks for it."""
-
-    is_running = True
-    results: ClassVar[dict[tuple[Any, ...], Any]] = {}
-
-    def __init__(
-        self, function: Callable[..., Any], arguments: dict[str, Any], *,
-        progress: Callable[[Any], None], done: Callable[[Any], None], failed: Callable[[str], None],
-    ) -> None:  # fmt: skip
-        key = (arguments["source"][0], lag := arguments["lags"][0])
-
-        def run() -> None:
-            if key not in self.results:
-                keep = partial(self.results.__setitem__, key)
-                function(**arguments | {"lags": [lag]}, report=keep)
-            progress(self.results[key])
-            done(None)
-            self.is_running = False
-
-        threading.Thread(target=run, daemon=True).start()
-
-    def stop(self) -> None:
-        """Do nothing: the thread ends by itself."""
 
 
 @pytest.fixture(scope="module")
@@ -73,31 +45,11 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     server = LiveServer(study)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(look_room, "Job", ThreadJob)
+        patch.setattr(watch_room, "Job", EndlessJob)
         patch.setattr(held_out_job, "HELD_OUT", HeldOut(repeats=2, rounds=1, steps=50))
         patch.setattr(held_out_job, "_LANDSCAPE_STEPS", 50)
         yield server
     server.stop()
-
-
-def visit(tab: Any, view: str) -> None:
-    """Bring a tab to one of the views, with everything in it that can be used."""
-    if view == "session":
-        fill_form(tab, "intersection")
-        tab.click("button:text-is('Record now')")
-        tab.wait_for_selector("text=record episode 1")
-    if view in ("look", "cameras"):
-        tab.click("nav >> text=Look")
-        tab.wait_for_selector("#dataset option", state="attached")
-        tab.select_option("#dataset", "demos.hdf5" if view == "look" else "cameras.npz")
-        tab.click("button:text-is('Open')")
-        tab.wait_for_selector("#look tbody tr[aria-selected=true]")
-        tab.wait_for_selector("text=/Step 0: the loss/")
-    if view == "watch":
-        tab.click("nav >> text=Watch")
-        tab.check("input[value='runs/bc']")
-        tab.check("input[value='runs/counter-bc']")
-        tab.click("button:text-is('Watch')")
-        tab.wait_for_selector("button:text-is('Same start again')")
 
 
 @pytest.mark.parametrize("view", VIEWS)
