@@ -9,7 +9,15 @@ from typing import Any
 
 from counterbc.errors import FormatError, OptionError, unknown
 from reproduction.options import RESULTS, option
-from reproduction.records import ROWS_FILE, Record, read, read_parquet, read_rows, write_rows
+from reproduction.records import (
+    ROWS_FILE,
+    UNFINISHED_FILE,
+    Record,
+    read,
+    read_parquet,
+    read_rows,
+    write_rows,
+)
 from reproduction.studies import STUDIES, load_study
 
 
@@ -23,19 +31,22 @@ class MergeOptions:
 def merge(study: str, paths: Sequence[Path], options: MergeOptions) -> None:
     """Add the rows of these files, or in these folders of studies; print the count.
 
-    A study that was stopped has rows.json alone.
+    A study that was stopped has rows.json alone. One beside the rows on file is added too, and then
+    removed: the study would resume after it and not see the rows that were merged.
     """
     key = _key(study)
     folder = options.results / study
     rows = read_rows(folder)
     before = len(rows)
-    for path in paths:
+    unfinished = folder / UNFINISHED_FILE
+    for path in [*paths, *([unfinished] if unfinished.exists() else [])]:
         file = path
         if path.is_dir():
-            file = path / (ROWS_FILE if (path / ROWS_FILE).exists() else "rows.json")
+            file = path / (ROWS_FILE if (path / ROWS_FILE).exists() else UNFINISHED_FILE)
         further = read(file) if file.suffix == ".json" else read_parquet(file)
         rows = add_rows(rows, further, key, file)
     write_rows(rows, folder)
+    unfinished.unlink(missing_ok=True)
     print(f"{len(rows) - before} rows added to the {before} in {folder / ROWS_FILE}")
 
 

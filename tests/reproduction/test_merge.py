@@ -47,6 +47,17 @@ def test_rows_of_a_stopped_study_are_added_from_its_json(tmp_path: Path) -> None
     assert {r["torch"] for r in rows} == {str(torch.__version__)}
 
 
+def test_a_stopped_study_beside_the_rows_on_file_does_not_hide_merged_rows(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    write_rows([row(0)], results / "lag")
+    path = results / "lag" / "rows.json"
+    Records(path, device="cpu").add(row(1))
+    write_rows([row(2)], tmp_path / "further")
+    merge("lag", [tmp_path / "further"], MergeOptions(results=results))
+    assert {r["seed"] for r in Records(path).rows} == {0, 1, 2}
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("study", [s for s in STUDIES if hasattr(load_study(s), "KEY")])
 def test_the_key_of_a_study_tells_all_rows_on_file_apart(study: str) -> None:
     rows = read_rows(RESULTS / study)
