@@ -103,13 +103,19 @@ def influence(
     gains, mean = _gains(errors, learns, np.bincount(of_pair, minlength=len(demos)) * judged)
     fit = least_squares(first, (gains[::2] - gains[1::2]) / mean)
     explained = _explained(demos, errors, learns, of_pair, judged)
-    shares = explain_if_possible(demos)
-    if shares is not None and not judges:
-        shares = replace(shares, present=explained)
     return Influence(
         **fit, **about, measure="held-out error", mean=mean, explained=explained,
-        may_only_repeat=shares is not None and shares.may_only_repeat,
+        may_only_repeat=_may_only_repeat(demos, None if judges else explained),
     )  # fmt: skip
+
+
+def _may_only_repeat(demos: Demonstrations, explained: Share | None) -> bool:
+    """Return whether policies may only repeat the previous action; they explain this share, if it
+    is that of all actions."""
+    shares = explain_if_possible(demos)
+    if shares is not None and explained is not None:
+        shares = replace(shares, present=explained)
+    return shares is not None and shares.may_only_repeat
 
 
 def _method(method: str, settings: Settings) -> tuple[str, Method]:
