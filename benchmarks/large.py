@@ -5,7 +5,7 @@
 Human-like teachers demonstrate Intersection in episodes of 20 pairs, written in every format. Each
 command runs in a process of its own with one thread, in both checkouts by turns, so that a slow
 moment of the machine affects both. Numbers are medians of processor time, starting Python included.
-`git worktree add CHECKOUT COMMIT` makes a checkout.
+`git worktree add CHECKOUT COMMIT` makes a checkout. Each row names the commits that it compares.
 """
 
 from __future__ import annotations
@@ -111,6 +111,13 @@ def measure(
     return {name: round(statistics.median(values), 2) for name, values in seconds.items()}
 
 
+def commit(checkout: Path) -> str:
+    """Return the commit of a checkout, shortened; empty if git does not tell."""
+    words = ["git", "-C", str(checkout), "rev-parse", "--short=8", "HEAD"]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    return result.stdout.strip()
+
+
 def main() -> None:
     """Print and store what every command costs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -136,6 +143,7 @@ def main() -> None:
             rounds = options.rounds if pairs <= 25_000 else 1
             row: dict[str, Any] = {"command": command, "pairs": pairs, "rounds": rounds}
             row |= measure(command, paths, checkouts, rounds)
+            row["commits"] = {name: commit(checkout) for name, checkout in checkouts.items()}
             rows = [r for r in rows if (r["command"], r["pairs"]) != (command, pairs)] + [row]
             print(row, flush=True)
             if out is not None:

@@ -38,7 +38,8 @@ def sections() -> dict[str, dict[str, str]]:
     pages["scores"]["cost on a recording"] = recorded_sentence(recording_costs["score"])
     large: list[Record] = read(LARGE) if LARGE.exists() else []
     starting = read(STARTING) if STARTING.exists() else {}
-    tables = {"commands": table(rows), "large": large_table(large)}
+    tables = {"commands": table(rows)}
+    tables |= {"large": large_table(large), "large-run": large_sentence(large)}
     tables |= {"starting": starting_table(starting.get("rows", []))}
     tables |= {"starting-run": starting_sentence(starting)}
     first = read(FIRST_COMMANDS) if FIRST_COMMANDS.exists() else {}
@@ -56,6 +57,19 @@ def large_table(rows: list[Record]) -> str:
     """Return processor time of each command on large data, before and now, and their ratio."""
     head = ["command", "pairs", "before", "now", "before / now"]
     return markdown_table(head, [_large_line(row) for row in rows])
+
+
+def large_sentence(rows: list[Record]) -> str:
+    """Return the commits that the rows on large data compare, and their numbers of runs."""
+    if not rows:
+        return "Not run yet."
+    names = ("before", "now")
+    commits = {n: {r["commits"][n] for r in rows if n in r.get("commits", {})} for n in names}
+    texts = [f"{n}: {', '.join(sorted(c))}" for n, c in commits.items() if c]
+    if unnamed := sum("commits" not in row for row in rows):
+        texts.append(f"{unnamed} of {len(rows)} rows do not name their commits")
+    counts = sorted({row["rounds"] for row in rows})
+    return "; ".join([*texts, f"runs of each number: {', '.join(map(str, counts))}"])
 
 
 def starting_table(rows: list[Record]) -> str:

@@ -78,6 +78,15 @@ def test_the_run_says_whether_the_first_use_was_measured() -> None:
     assert starting_sentence(run | {"rows": [{"what": starting.FIRST_USE}]}) == words
 
 
+def test_the_commits_that_are_compared_are_named_where_rows_have_them() -> None:
+    old = {"rounds": 1}
+    new = {"rounds": 3, "commits": {"before": "abc", "now": "def"}}
+    assert command_costs.large_sentence([old, new]) == (
+        "before: abc; now: def; 1 of 2 rows do not name their commits; runs of each number: 1, 3"
+    )
+    assert command_costs.large_sentence([]) == "Not run yet."
+
+
 def test_the_first_commands_stand_idle_and_busy_side_by_side() -> None:
     row = {"what": "demo", "rounds": 3, "idle": 20.04, "busy": 41.0, "ratio": 2.051}
     row |= {"idle, processor": 31.0, "busy, processor": 33.0, "other programs": 0.014}
