@@ -45,9 +45,20 @@ def test_held_out_training_draws_the_loss_curve(
 ) -> None:
     run = tmp_path / "run"
     payload = call_json("train", intersection_file, "--steps", 20, "--held-out", 0.34, "--out", run)
-    assert len(payload["held_out_error"]) == 1
+    assert len(payload["held_out_error"]) == len(payload["mean_action_error"]) == 1
     assert (run / "loss.png").stat().st_size > 1000
     assert call("evaluate", run, "--episodes", 2)[0] == 0
+
+
+@pytest.mark.parametrize(("steps", "verdict"), [(1, "no less: train longer"), (400, r"\d+% less")])
+def test_a_held_out_error_is_printed_beside_that_of_the_mean_action(
+    steps: int, verdict: str, intersection_file: Path, tmp_path: Path, call: Call
+) -> None:
+    words = ("--method", "bc", "--lag", 0, "--held-out", 0.34, "--out", tmp_path / "run")
+    status, out, _ = call("train", intersection_file, "--steps", steps, *words)
+    assert status == 0
+    assert re.search(r"held out squared error [\d.]+ after the last step; .* mean action", out)
+    assert re.search(verdict, out)
 
 
 def test_an_environment_that_does_not_fit_is_noticed_before_the_training(

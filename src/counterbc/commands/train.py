@@ -128,7 +128,8 @@ class Train(MethodCommand):
         if settings.get("held_out"):
             from counterbc.experiments.plots import loss_figure
 
-            payload["held_out_error"] = _final(policies, "held_out")
+            payload |= _held_out(policies)
+            output += _held_out_text(payload)
             title = f"{policies.method} on {demos.source or 'demonstrations'}"
             assert policies.curve is not None
             files = loss_figure(policies.curve, title, out, "loss")
@@ -239,6 +240,30 @@ def _beside_bc_text(errors: dict[str, Json] | None) -> list[str]:
         return []
     texts = [f"{name} {e['value']:.4f} ± {e['se']:.4f}" for name, e in errors.items()]
     return [f"  held out squared error of {', '.join(texts)}"]
+
+
+def _held_out(policies: Policies) -> Json:
+    """Return the errors at the last step on held-out episodes, and those of the mean action."""
+    from counterbc.training.session import current_session
+
+    errors = [round(error, 6) for error in current_session().mean_action_errors]
+    return {"held_out_error": _final(policies, "held_out"), "mean_action_error": errors or None}
+
+
+def _held_out_text(payload: Json) -> list[str]:
+    """Return how much better policies predict held-out actions than the mean action does."""
+    from statistics import fmean
+
+    errors, trivial = payload["held_out_error"], payload["mean_action_error"]
+    if not errors or not trivial:
+        return []
+    error, mean = fmean(errors), fmean(trivial)
+    is_better = error < mean
+    verdict = f"{1 - error / mean:.0%} less" if is_better else "no less: train longer, or otherwise"
+    return [
+        f"  held out squared error {error:.4f} after the last step; always taking the mean action "
+        f"has {mean:.4f} ({verdict})"
+    ]
 
 
 def _final(policies: Policies, name: str) -> list[float] | None:

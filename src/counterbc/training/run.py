@@ -33,6 +33,7 @@ from counterbc.training import checkpoints
 from counterbc.training.checks import warn_diverged
 from counterbc.training.counterfactuals import Counterfactuals
 from counterbc.training.loop import Loop
+from counterbc.training.mean_action import mean_action_error
 from counterbc.training.networks import networks
 from counterbc.training.plan import TrainingPlan
 from counterbc.training.progress import Progress, Quiet
@@ -83,6 +84,9 @@ def run(
         if out is not None and not resume:
             shutil.rmtree(out)
         raise
+    if held_out is not None and plan.method.policy.has_density:
+        errors = mean_action_error(loop.view, held_out).view(-1, plan.method.shards)
+        current_session().mean_action_errors = errors.mean(-1).tolist()
     params = _stopped(loop.snapshots, stops, plan.method.shards)
     config = replace(config, seconds=round(time.perf_counter() - began, 3))
     policies = plan_policies(plan, params, config=config.as_dict(), curve=loop.curve)

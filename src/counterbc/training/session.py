@@ -46,6 +46,9 @@ class Session:
     timed: float = 0.0
     """Seconds for a state of the work that comes after a training, measured in a moment of it; 0
     where a state takes as long as in that training."""
+    mean_action_errors: list[float] = field(default_factory=list)
+    """What always taking the mean learned action errs on held-out pairs, for each member of the
+    last training; empty without held-out pairs."""
     seconds_per_state: float = 0.0
     """What the last training took for a state, on average; on a CPU without the turns of other
     programs, so that methods can be compared after a moment of work."""
