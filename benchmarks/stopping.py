@@ -96,6 +96,8 @@ def measure(name: str, folder: Path) -> Row:
         process.stderr.read()
         process.wait()
         seconds = time.monotonic() - start
+    if process.returncode != 128 + signal.SIGINT:
+        raise RuntimeError(f"{' '.join(command)} was not stopped: exit {process.returncode}")
     written = sum(f.stat().st_size for f in folder.rglob("*.safetensors"))
     return {
         "work": name, "seconds": round(seconds, 2), "megabytes": round(written / 1e6, 1),
@@ -110,6 +112,7 @@ def main() -> None:
     options = parser.parse_args()
     out: Path | None = options.json
     rows: list[Row] = []
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
     if out is not None and out.exists():
         rows = json.loads(out.read_text("utf-8"))
     for name in options.only:
