@@ -1,4 +1,4 @@
-"""A studio in a process of its own, which can be killed."""
+"""A studio in a process of its own, which can be killed, and a small disk for its study."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 import resource
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from counterbc.studio.access import Access
@@ -75,3 +77,26 @@ def _answers(access: Access) -> bool:
         return http(access, "GET", "/")[0].status == 200
     except OSError:
         return False
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[Callable[[], None] | None]:
+    """Mount a small disk on a folder; yield what enlarges it, or None where that is not allowed."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        is_mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    except OSError:
+        is_mounted = False
+    if not is_mounted:
+        yield None
+        return
+    larger = ["mount", "-o", "remount,size=50m", str(folder)]
+
+    def enlarge() -> None:
+        subprocess.run(larger, check=True)
+
+    try:
+        yield enlarge
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)

@@ -1,4 +1,4 @@
-"""Watch and the lists of a study in a real browser: pauses, and what is not listed."""
+"""Watch and the lists of a study in a real browser: worlds, pauses, and what is not listed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import pytest
 from counterbc.demonstrators import demonstrate, find_teacher
 from counterbc.studio.study_folder import StudyFolder
 from counterbc.trainer import train
-from tests.studio.browsers import begin, open_tab, steps
-from tests.studio.clients import LiveServer, Lockstep, wait_for
+from tests.studio.browsers import PACE, begin, finish, is_over, open_tab, steps
+from tests.studio.clients import WORLDS, LiveServer, Lockstep, load_recording, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("playwright")]
 
+PICTURE = "(canvas) => canvas.toDataURL()"
+PAIRS = 12
 SHARES = """() => {
   window.shares = [];
   const bar = document.querySelector("progress");
@@ -177,3 +179,34 @@ def test_collect_names_the_dataset_of_its_own_session_only(
         tab.wait_for_selector(f"input[value='{session}.hdf5']")  # it is saved
         tab.click("nav >> text=Collect")
         assert tab.locator("dd.saved-in").inner_text() == name
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_policy_trained_on_a_recording_is_drawn_in_watch(
+    tab: Any, server: LiveServer, world: str
+) -> None:
+    begin(tab, world, **PACE.get(world, {}))
+    tab.keyboard.press("Space")
+    wait_for(lambda: steps(server) >= PAIRS or is_over(tab))
+    finish(tab, server)
+    train(
+        load_recording(server.study), "bc", steps=10, lag=0, ensemble=1, progress=False,
+        out=server.study.path / "runs" / "bc",
+    )  # fmt: skip
+    tab.click("nav >> text=Watch")
+    tab.check("input[value='runs/bc']")
+    tab.click("button:text-is('Watch')")
+    tab.wait_for_selector("text=/return .* after [1-9]/")
+    tab.click("button:text-matches('Pause|Continue')")  # one of them, as it may be over
+    canvas = tab.locator("#watch canvas.scene")
+    early_picture = canvas.evaluate(PICTURE)
+    colours = canvas.evaluate("""(canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(data.buffer)).size;
+    }""")
+    assert colours >= 4  # a world, and not a blank panel
+    tab.click("button:text-is('New start')")
+    tab.wait_for_function(
+        "([selector, before]) => document.querySelector(selector).toDataURL() !== before",
+        arg=["#watch canvas.scene", early_picture],
+    )

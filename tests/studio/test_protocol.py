@@ -1,13 +1,17 @@
-"""The paper's protocol is a preset."""
+"""The paper's protocol is a preset, and a lap of Car Racing completes it."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from counterbc.envs import WORLDS
+from counterbc.envs import WORLDS, find_world
 from counterbc.errors import OptionError
+from counterbc.studio.journal import read_session
 from counterbc.studio.protocol import PAPER, find_protocol
 from counterbc.studio.stage import STAGES
+from counterbc.studio.study_folder import StudyFolder
+from tests.studio.clients import Desk, load_recording
 
 
 def test_the_papers_protocol_is_five_minutes_of_practice_and_then_what_it_says() -> None:
@@ -29,3 +33,26 @@ def test_a_free_session_has_no_limits_but_that_of_an_episode() -> None:
 def test_other_protocols_are_refused() -> None:
     with pytest.raises(OptionError, match="allowed: paper, free"):
         find_protocol("quick", "cartpole")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("envpool")
+def test_a_complete_lap_ends_the_episode_and_the_session(
+    study: StudyFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("secrets.randbelow", lambda limit: 7)  # a track that the expert completes
+    protocol = find_protocol("paper", "car-racing")
+    desk = Desk(study, "car-racing", **protocol.as_dict())
+    expert = find_world("car-racing").load_expert()
+    desk.session.record()
+    desk.session.start()
+    count = 0
+    while desk.status["phase"] != "finished":
+        action = expert(desk.session.stage.obs[None], np.zeros(1, np.int64), count)[0]
+        desk.step(*action.tolist())
+        count += 1
+    desk.session.close()
+    (journal,) = read_session(study.journal(desk.status["session"]))
+    assert (journal.end, len(journal.steps)) == ("over", count)
+    assert 500 < count < 2000  # of at most 6000
+    assert load_recording(study).pairs == count

@@ -1,11 +1,13 @@
-"""The recorder counts episodes and pairs, and takes marks and discards."""
+"""The recorder counts episodes and pairs, takes marks and discards, and survives a full disk."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from counterbc.errors import FormatError
@@ -17,7 +19,11 @@ from counterbc.studio.protocol import Plan, Protocol
 from counterbc.studio.recorder import Recorder, Timing
 from counterbc.studio.stage import Stage
 from counterbc.studio.study_folder import StudyFolder
-from tests.studio.clients import dataset_of, f32
+from tests.studio.clients import Page, dataset_of, f32
+from tests.studio.processes import StudioProcess, small_disk
+
+SIZE = 120_000  # bytes of a disk, room for two short episodes and their dataset
+LARGEST = 40_000  # bytes of a file, where no disk can be mounted
 
 
 @pytest.fixture
@@ -127,3 +133,51 @@ def test_a_folder_that_cannot_be_replaced_is_reported_and_the_journal_kept(
     assert [m["type"] for m in messages] == ["saved", "problem"]
     assert "Permission denied" in messages[1]["text"]
     assert [len(e.steps) for e in read_session(study.journal("cartpole-001"))] == [3, 2]
+
+
+def record_until_full(page: Page) -> str:
+    """Record two short episodes, and one until the recording stops; return what the page is told.
+
+    Datasets may not be written any more before that.
+    """
+    page.begin("air-hockey")
+    page.do("record")
+    for _ in range(2):
+        page.do("start")
+        while page.receive().get("step", 0) < 5:
+            pass
+        page.do("end")
+        page.wait("saved")
+    page.do("start")
+    text = ""
+    while "Recording stopped" not in text:
+        text = page.wait("problem")["text"]
+    return text
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_keeps_the_finished_episodes_of_the_same_session(
+    tmp_path: Path,
+) -> None:
+    study = tmp_path / "study"
+    with small_disk(study, SIZE) as enlarge:
+        studio = StudioProcess(study, largest=None if enlarge else LARGEST)
+        page = studio.page()
+        problem = record_until_full(page)
+        assert ("the disk is full" in problem) is (enlarge is not None)
+        page.send(type="ping", sent=1)
+        page.wait("pong")  # the server stays up
+        before = load(dataset_of(study)).episodes
+        page.close()
+        assert studio.stop() == 143
+        finished = [e for e in read_session(study / "journal" / "air-hockey-001") if e.steps][:2]
+        assert [e.end for e in finished] == ["stopped", "stopped"]
+        if enlarge:
+            enlarge()
+        again = StudioProcess(study)
+        after = load(dataset_of(study)).episodes
+        assert again.stop() == 143
+        assert (len(before), len(after)) == (2, 3)  # with what was recorded of the last one
+        for journal, *episodes in zip(finished, before, after, strict=False):
+            for episode in episodes:
+                np.testing.assert_array_equal(episode.obs, journal.obs)
