@@ -41,10 +41,12 @@ from counterbc.settings import Settings
 from counterbc.training.plan import plan_training
 from counterbc.training.progress import Quiet
 from counterbc.training.run import run as run_plan
+from reproduction.datasets import DatasetOptions
 from reproduction.options import RESULTS, StudyOptions, option
 from reproduction.records import Record, Records, read_rows, write_rows
 from reproduction.studies.filtering_can import LONGEST, corrupt_can
 from reproduction.studies.filtering_data import KINDS, corrupt_dataset, corrupt_people
+from reproduction.studies.filtering_ranks import Ranks, compute_ranks, table
 from reproduction.studies.filtering_rules import Case, exclusions
 from reproduction.studies.filtering_tables import choose_rule, markdown
 from reproduction.studies.flow import RELATIVE
@@ -79,6 +81,7 @@ class FilteringOptions(StudyOptions):
     data: Path | None = option(None, "people's demonstrations of Push-T, pusht_human_206.hdf5")
     other: Path | None = option(None, "those of another goal, pusht_other_goal_151.hdf5")
     alone: bool = option(False, "measure each dataset alone, not two seeds as one population")
+    ranks: bool = option(False, "only find out which datasets are ranked by the present rules")
     quick: bool = option(False, "train briefly, to try the study")
     device: str | None = None
     workers: int | None = None
@@ -86,6 +89,9 @@ class FilteringOptions(StudyOptions):
 
 def run(options: FilteringOptions) -> None:
     """Choose how k is found, compute the missing rows and print the tables."""
+    if options.ranks:
+        print(compute_ranks(options.worlds, options.kinds, ranks_of(options), _datasets(options)))
+        return
     records = Records(options.out / "filtering" / "rows.json", indent=None, device=options.device)
     for phase, first, count in (
         ("choice", options.first_choice, options.choice_seeds),
@@ -107,6 +113,18 @@ def run(options: FilteringOptions) -> None:
         print(f"{text}\n")
 
 
+def ranks_of(options: FilteringOptions) -> Ranks:
+    """Return what finds out which datasets are ranked."""
+    return Ranks(partial(make_case, options=options))
+
+
+def _datasets(options: FilteringOptions) -> DatasetOptions:
+    return DatasetOptions(
+        out=options.out, seeds=options.seeds, first=options.first,
+        device=options.device, workers=options.workers,
+    )  # fmt: skip
+
+
 def known_rule(rows: list[Record]) -> str:
     """Return the rule for k that these rows choose, or those on file if they hold no choice."""
     has_choice = any(r["phase"] == "choice" for r in rows)
@@ -126,7 +144,7 @@ def blocks(
 def sections(results: Path) -> dict[str, dict[str, str]]:
     """Return the tables of docs/filtering.md."""
     rows = read_rows(results / "filtering")
-    return {"filtering": markdown(rows)} if rows else {}
+    return {"filtering": {"ranks": table(results)} | markdown(rows)} if rows else {}
 
 
 def measure(world: str, seeds: range, rule: str | None, options: FilteringOptions) -> list[Record]:
