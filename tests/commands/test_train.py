@@ -139,8 +139,7 @@ def test_ctrl_c_keeps_a_checkpoint_and_resume_finishes_it(
     assert process.returncode == 130
     assert "Traceback" not in err
     assert re.search(r"stopped at step \d+ of 1000000; .*--resume", err)
-    files = ["config.json", "model.safetensors", "training.safetensors"]
-    assert sorted(os.listdir(run)) == files
+    assert {*os.listdir(run)} == {"config.json", "model.safetensors", "training.safetensors"}
 
 
 def test_a_new_training_instead_of_a_resumed_one_is_announced(
@@ -179,10 +178,8 @@ def test_averaged_chunks_are_not_executed_in_part(check_refused: CheckRefused) -
 def test_a_training_in_which_every_member_diverged_fails(
     intersection_file: Path, tmp_path: Path, call: Call
 ) -> None:
-    demos = counterbc.load(intersection_file)
-    huge = tuple(replace(e, action=1e25 * e.action) for e in demos.episodes)
-    path = tmp_path / "huge.hdf5"
-    Demonstrations(huge).save(path)
+    episodes, path = counterbc.load(intersection_file).episodes, tmp_path / "huge.hdf5"
+    Demonstrations(tuple(replace(e, action=1e25 * e.action) for e in episodes)).save(path)
     options = ("--radius", 0.1, "--lag", 0, "--steps", 20)
     status, text, _ = call("train", path, *options, "--no-scale-actions", "--out", tmp_path / "run")
     assert status == 1
