@@ -99,6 +99,7 @@ def test_offsets_given_to_train_equal_training_on_shifted_actions(make_demos: Ma
     assert same(given, train(by_hand(demos), radius=0.2, offsets="none", **options))
 
 
+@pytest.mark.filterwarnings("ignore::counterbc.errors.CannotTell")  # 20 steps explain little
 def test_the_meant_action_excludes_the_offset_of_its_operator() -> None:
     demos = crowd_demos(0.8, 0.0, 0.0, 0.0, late=1)
     options: dict[str, Any] = {"radius": 0.0, "lag": 1.0, "progress": False, "hidden": (8, 8)}
