@@ -39,6 +39,7 @@ def test_distances_are_lowered_by_a_share_of_the_demonstrations() -> None:
     assert clean._rms(np.array([[3.0, 4.0]])) == pytest.approx(np.sqrt(12.5))
 
 
+@pytest.mark.filterwarnings("ignore::counterbc.errors.CannotTell")  # few steps explain little
 @pytest.mark.usefixtures("few_steps")
 def test_the_study_writes_a_row_per_seed_with_all_learners(
     tmp_path: Path, check_origin: Any, monkeypatch: pytest.MonkeyPatch
