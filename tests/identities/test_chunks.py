@@ -109,7 +109,7 @@ def test_a_stopped_training_resumes_to_the_bit(
         record(self, *args, **kwargs)
         count[0] += 1
         if count[0] == 7:
-            self._save(args[0], args[1])
+            self._save(args[0], args[2])
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

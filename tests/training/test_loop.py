@@ -16,14 +16,16 @@ import torch
 
 from counterbc.acting import run_folder
 from counterbc.acting.member import Member
+from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.errors import FormatError
+from counterbc.errors import FormatError, StoppedTraining
 from counterbc.kernels.dispatch import choose_kernel
-from counterbc.methods import METHODS
+from counterbc.methods import METHODS, Method
 from counterbc.policies import encoder, pieces
 from counterbc.settings import settings_for
 from counterbc.trainer import train
 from counterbc.training import checkpoints, loop
+from counterbc.training.loop import Loop
 from counterbc.training.network_stack import NetworkStack
 from counterbc.training.plan import TrainingPlan, plan_training
 from counterbc.training.progress import Quiet
@@ -149,14 +151,47 @@ def test_a_long_training_has_a_hundred_points_and_every_round_as_many(
     assert per_round == [103, 103, 103]
 
 
+@pytest.fixture
+def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read each pair as a piece, as it is with few large images."""
+    monkeypatch.setattr(encoder, "_LARGE", 1)
+    monkeypatch.setattr(encoder, "_PIECE", 1)
+
+
+SCENES: dict[str, Any] = {
+    "radius": 0, "lag": 0, "hidden": (8,), "batch": 4, "steps": 3, "progress": False
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("_small_pieces")
+def test_a_round_that_is_stopped_before_its_first_step_begins_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, out = train(scenes(), "bcnd", **SCENES), tmp_path / "run"
+    start = Loop._start_round
+
+    def start_and_stop(self: Loop, round_: int, *args: Any) -> Any:
+        networks = start(self, round_, *args)
+        if round_ == 1:
+            signal.raise_signal(signal.SIGINT)
+        return networks
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Loop, "_start_round", start_and_stop)
+        with pytest.raises(KeyboardInterrupt, match="stopped at step 3 of 9"):
+            train(scenes(), "bcnd", out=out, **SCENES)
+    with pytest.warns(StoppedTraining):
+        acting = Policies.load(out)  # as trained by the first round
+    assert_near(acting, train(scenes(), Method(shards=4), **SCENES), within=1e-6)
+    assert same(train(scenes(), "bcnd", out=out, resume=True, **SCENES), whole)
+
+
+@pytest.mark.usefixtures("_small_pieces")
 @pytest.mark.parametrize("read_count", [20, 68, 77])  # while testing, forwards, backwards
 def test_a_step_on_large_images_is_stopped_between_its_pieces_and_taken_again(
     read_count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoder, "_LARGE", 1)
-    monkeypatch.setattr(encoder, "_PIECE", 1)  # each pair is a piece, as few large images are
-    options: dict[str, Any] = {"radius": 0, "lag": 0, "hidden": (8,), "batch": 4, "steps": 3}
-    options |= {"held_out": 0.5, "progress": False}
+    options = SCENES | {"held_out": 0.5}
     whole, out = train(scenes(), "bc", **options), tmp_path / "run"
     read, reads = pieces._read_after_pause, list[int]()
 

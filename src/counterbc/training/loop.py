@@ -76,6 +76,7 @@ class Loop:
         self.save_at, self.interrupt = time.monotonic() + _SAVE_EVERY, Interrupt()
         self.snapshot_steps = sorted(set(snapshots))
         self.snapshots: dict[int, Params] = {}
+        self.before: Params | None = None  # that the round before ended with
 
     def run(self, state: dict[str, Tensor] | None) -> None:
         """Train all rounds, from the beginning or from the state of a stopped training."""
@@ -98,6 +99,7 @@ class Loop:
     def _start_round(
         self, round_: int, before: Params | None, state: dict[str, Tensor] | None
     ) -> NetworkStack | StackParts:
+        self.before = before
         for view in (self.view, self.held_out):
             if view is not None:
                 view.update_columns(before, self.method.shards)
@@ -220,6 +222,7 @@ class Loop:
         return Curve(torch.tensor(list(self.points)), loss, held_out)
 
     def _save(self, networks: NetworkStack | StackParts, total_step: int) -> None:
+        """Keep the state; before the first step of a later round, those before it act."""
         if self.keeper is None or not total_step:
             return
         began, state = time.monotonic(), self.state(total_step)
@@ -229,7 +232,8 @@ class Loop:
         if self.interrupt.stop and size > _LARGE:
             self.progress.announce(f"saving {size / 1e9:.1f} GB in {self.keeper.path.parent}")
         step = (total_step - 1) % self.settings.step_count + 1
-        self.keeper.save(state, self.snapshots | {step: networks.deployed}, total_step)
+        acting = self.before if step == self.settings.step_count else None
+        self.keeper.save(state, self.snapshots | {step: acting or networks.deployed}, total_step)
         now = time.monotonic()
         self.save_at = now + max(_SAVE_EVERY, _SAVE_SHARE * (now - began))
 
@@ -269,9 +273,10 @@ class Loop:
             is_last = snapshot == steps and not any(n.startswith("snapshot/") for n in state)
             if (self.method.rounds - 1) * steps + snapshot <= total_step and not is_last:
                 shapes |= {f"snapshot/{snapshot}/{k}": v.shape for k, v in networks.params.items()}
+        first = total_step - steps * min(total_step // steps, self.method.rounds - 1)
         for name, value in state.items():
-            if name.endswith("adam/count") and not (total_step - 1) % steps < value <= steps:
-                raise ValueError(f"{name} is {float(value):g}, not {(total_step - 1) % steps + 1}")
+            if name.endswith("adam/count") and not first <= value <= steps:
+                raise ValueError(f"{name} is {float(value):g}, not {first}")
             is_column = name.startswith("columns/") and value.shape[:2] == pairs
             if not is_column and not name.startswith("held_out/") and name not in shapes:
                 raise ValueError(f"{name} with shape {tuple(value.shape)} does not belong there")
