@@ -22,6 +22,7 @@ from rich.measure import Measurement
 
 from counterbc.commands import COMMANDS, Command
 from counterbc.data.version import __version__
+from counterbc.data.waiting import use_one_blas_thread
 from counterbc.errors import CounterBCError, unknown
 from counterbc.files import interrupts, reason
 from counterbc.printing import console, printable, sentence, without_nan
@@ -38,6 +39,7 @@ def main(
     if [*arguments] in (["--version"], ["version"]):
         print(f"counterbc {__version__}")
         return 0
+    use_one_blas_thread(os.environ)  # before numpy is imported, which reads it once
     command = parse(arguments)
     on_parsed()
     return execute(command)

@@ -56,16 +56,19 @@ def test_threads_may_spin_where_torch_came_first(torch_is_loaded: bool) -> None:
     assert chosen == {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
-def test_importing_the_package_leaves_openblas_one_thread() -> None:
-    code = "import os, counterbc; print(os.environ['OPENBLAS_NUM_THREADS'])"
-    assert output(code) == "1"
-    assert output(code, OPENBLAS_NUM_THREADS="2") == "2"
+COMMAND = "from counterbc.cli import main; main(['inspect', 'no file'])"
+
+
+def test_commands_leave_openblas_one_thread_and_the_library_decides_nothing() -> None:
+    number = "import os; print(os.environ.get('OPENBLAS_NUM_THREADS'))"
+    assert output(f"{COMMAND}; {number}") == "1"
+    assert output(f"{COMMAND}; {number}", OPENBLAS_NUM_THREADS="2") == "2"
+    assert output(f"import counterbc; {number}") == "None"
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads in /proc")
-@pytest.mark.parametrize("earlier", ["", "import numpy"])
-def test_factorizations_start_no_threads_even_where_numpy_came_first(earlier: str) -> None:
-    assert output(f"{earlier}\nimport counterbc\n{COUNT_SCIPYS_THREADS}") == "0"
+def test_factorizations_of_a_command_start_no_threads() -> None:
+    assert output(f"{COMMAND}\n{COUNT_SCIPYS_THREADS}") == "0"
 
 
 @pytest.mark.parametrize("name", BLAS_THREADS)

@@ -14,7 +14,7 @@ from functools import cache
 
 POLICIES = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
 """The variables of the environment that decide it; OpenMP reads them once, as it is loaded."""
-BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS")
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
 """The variables that decide the threads of OpenBLAS, which always spin; numpy and scipy have one
 library each, which reads them once, as it is loaded."""
 
@@ -25,7 +25,6 @@ def let_threads_sleep() -> bool:
 
     It is where torch was imported before: its threads may spin. Only the first call decides.
     """
-    use_one_blas_thread(os.environ)
     return choose_policy(os.environ, "torch" in sys.modules)
 
 
@@ -40,8 +39,8 @@ def choose_policy(environment: MutableMapping[str, str], torch_is_loaded: bool) 
 def use_one_blas_thread(environment: MutableMapping[str, str]) -> None:
     """Let OpenBLAS use one thread, unless an environment has a number already.
 
-    A library that is loaded already keeps its threads. Usually this is that of numpy; the many
-    small factorizations of the regressions are computed by scipy, which is imported when needed.
+    The command line does this before it imports numpy and scipy. Programs that import the library
+    keep their threads, also for products of their own.
     """
     if not any(name in environment for name in BLAS_THREADS):
         environment["OPENBLAS_NUM_THREADS"] = "1"
