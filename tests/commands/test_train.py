@@ -50,7 +50,7 @@ def test_held_out_training_draws_the_loss_curve(
     assert call("evaluate", run, "--episodes", 2)[0] == 0
 
 
-@pytest.mark.parametrize(("steps", "verdict"), [(1, "no less: train longer"), (400, r"\d+% less")])
+@pytest.mark.parametrize(("steps", "verdict"), [(1, "no less; see the curve"), (400, r"\d+% less")])
 def test_a_held_out_error_is_printed_beside_that_of_the_mean_action(
     steps: int, verdict: str, intersection_file: Path, tmp_path: Path, call: Call
 ) -> None:

@@ -259,7 +259,7 @@ def _held_out_text(payload: Json) -> list[str]:
         return []
     error, mean = fmean(errors), fmean(trivial)
     is_better = error < mean
-    verdict = f"{1 - error / mean:.0%} less" if is_better else "no less: train longer, or otherwise"
+    verdict = f"{1 - error / mean:.0%} less" if is_better else "no less; see the curve of the loss"
     return [
         f"  held out squared error {error:.4f} after the last step; always taking the mean action "
         f"has {mean:.4f} ({verdict})"
