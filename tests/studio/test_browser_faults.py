@@ -119,6 +119,7 @@ def test_a_killed_server_is_said_and_its_new_address_works_in_the_old_tab(
         tab.wait_for_selector("#collect .over >> text=The connection is lost. The world is paused")
         assert tab.locator("button:text-is('Continue')").count() == 1
         assert tab.locator("text=● recording").count() == 0
+        assert tab.locator("text=recording, paused").count() == 1
         processes.append(second := StudioProcess(study, "--port", str(first.access.port)))
         tab.wait_for_selector("#connection >> text=open the address that it printed")
         assert load(dataset_of(study)).pairs == journal.read_bytes().count(b'"time"')

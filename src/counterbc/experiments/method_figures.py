@@ -101,6 +101,8 @@ def _draw_gain(
     axis.scatter(gains, [row + 0.22] * len(gains), s=8, color=colour, alpha=0.35, lw=0)
     ends = [[interval.mean - interval.low], [interval.high - interval.mean]]
     axis.errorbar(interval.mean, row, xerr=ends, fmt="o", color=colour, capsize=3, ms=6, lw=1.8)
+    if interval.low < limits[0]:  # the rest of the bar is beyond the edge
+        axis.text(limits[0], row, "◀", color=colour, fontsize=8, va="center", ha="center")
     axis.annotate(f"{interval.mean:+.2f}", (interval.mean, row), (0, 6), fontsize=8, color=colour,
                   textcoords="offset points", ha="center")  # fmt: skip
 

@@ -214,7 +214,8 @@ export class Collect {
     const s = this.status;
     if (!s || !this.controls) return;
     const isRecording = s.mode === "record";
-    const mode = s.phase === "finished" ? "finished" : !isRecording ? "practice, not recorded" : s.phase === "running" ? "● recording" : "recording";
+    const mode = s.phase === "finished" ? "finished" : !isRecording ? "practice, not recorded" : s.phase === "running" ? "● recording"
+      : s.phase === "paused" ? "recording, paused" : "recording";
     const limit = s.protocol.episodes ? ` of ${s.protocol.episodes}` : "";
     const mark = s.success === null ? "not marked" : s.success ? "success" : "failure";
     fill(this.summary, facts([
