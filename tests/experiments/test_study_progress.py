@@ -87,6 +87,26 @@ def test_cells_that_other_processes_compute_are_neither_counted_nor_left() -> No
     assert forecast.seconds_left("c") == pytest.approx(150)
 
 
+def test_a_first_job_that_another_process_holds_passes_its_mark_to_the_next() -> None:
+    forecast, clock = begun(1, *"abc")
+    clock.seconds = 0.1
+    forecast.end("a", "")  # held elsewhere
+    clock.seconds = 15.0
+    forecast.end("b", "b")  # compiles
+    assert forecast.seconds_left("c") is None
+    clock.seconds = 17.0
+    forecast.end("c", "c")  # 2 s for a work of 2
+    assert forecast.seconds_left("ade") == pytest.approx(7)  # 1 + 2 + 4, all elsewhere
+
+
+def test_jobs_that_end_before_they_are_known_to_run_are_no_sample() -> None:
+    forecast, clock = begun(1, *"abc")
+    clock.seconds = 1.0
+    forecast.end("c", "c")
+    assert forecast.samples == []
+    assert forecast.running() == ["a"]
+
+
 def test_on_a_cluster_the_time_left_follows_from_all_that_was_done_so_far() -> None:
     forecast, clock = begun(None, *"abcde")
     clock.seconds = 30.0
@@ -139,14 +159,19 @@ def test_a_study_announces_its_time_and_prints_lines_meanwhile(
     assert printed.endswith("6 of 6 cells\n")
 
 
-def test_short_studies_announce_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_short_studies_announce_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("counterbc.printing.LINE_EVERY", 600.0)
     Study([TINY, replace(TINY, pairs=40)], tmp_path).run("cpu", workers=1)
     assert capsys.readouterr().err == "2 of 2 cells\n"
 
 
 def test_a_stopped_study_says_how_far_it_came(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("counterbc.printing.LINE_EVERY", 600.0)
+
     def stop(cell: Cell) -> None:
         raise KeyboardInterrupt
 

@@ -45,25 +45,28 @@ class Forecast:
         self.began, self.jobs = clock(), dict[str, list[str]]()
         self.starts: dict[str, float] = {}
         """When each job began that is running; without a number of workers, of all jobs."""
-        self.first: set[str] | None = None
+        self.first = set[str]()
         """The first job of each worker, which includes imports and compiling."""
         self.samples: list[tuple[float, float, bool]] = []
         """Work and seconds of each job that was computed here, and whether it was a first one."""
 
     def begin(self, jobs: Sequence[Job]) -> None:
         """Begin to run these jobs, in this order."""
+        is_first, self.starts = not self.jobs and not self.first, {}
         self.jobs = {job.name: [cell.name for cell in job.stack] for job in jobs}
-        self.starts = {}
         self._start()
-        self.first = set(self.starts) if self.first is None else self.first
+        self.first |= set(self.starts) if is_first else set()
 
     def end(self, name: str, computed_cells: Sequence[str]) -> None:
         """Count a job that ended and the cells that it computed here; then the next one runs."""
         del self.jobs[name]
-        seconds = self.clock() - self.starts.pop(name)
-        if work := self._work(computed_cells):
-            self.samples.append((work, seconds, name in (self.first or ())))
+        start, others = self.starts.pop(name, None), set(self.starts)
+        work, is_first = self._work(computed_cells), name in self.first
+        if work and start is not None:
+            self.samples.append((work, self.clock() - start, is_first))
         self._start()
+        if is_first and not work:  # the worker's next job is the one that imports and compiles
+            self.first |= set(self.starts) - others
 
     def _start(self) -> None:
         for name in list(self.jobs)[: self.workers]:
@@ -79,7 +82,8 @@ class Forecast:
     def seconds_left(self, names: Sequence[str]) -> float | None:
         """Return how long the missing cells will take; None before that is known.
 
-        A worker's first job counts only if it was long, and while nothing else is known.
+        A worker's first job counts only if it was long, and while nothing else is known. Cells of
+        no job are computed elsewhere, by one worker as far as is known here.
         """
         if self.workers is None:
             work = sum(work for work, _, _ in self.samples)
@@ -93,7 +97,8 @@ class Forecast:
         for name, cells in self.jobs.items():
             elapsed = self.clock() - self.starts.get(name, self.clock())
             times.append(max(rate * self._work(missing_names.intersection(cells)) - elapsed, 0.0))
-        return max(sum(times) / self.workers, *times)
+        elsewhere = missing_names.difference(*self.jobs.values())
+        return max(sum(times) / self.workers, *times, rate * self._work(elsewhere))
 
 
 class StudyProgress(WorkBars):
