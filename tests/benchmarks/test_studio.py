@@ -31,7 +31,6 @@ def test_every_step_is_timed_until_its_line_is_synced(tmp_path: Path) -> None:
     writer.flush()
     writer.close()
     assert len(writer.times) == 3
-    assert writer.times == sorted(writer.times, reverse=True)  # the first one waited longest
     assert min(writer.times) > 0
     assert (tmp_path / DISK_TIMES).exists()
 

@@ -38,7 +38,7 @@ SLOW_PICTURES = """(periods) => {
 PICTURE = "() => document.querySelector('#collect canvas.scene').toDataURL()"
 STEPS = 60
 RATE = 50
-SHARE = 0.8
+SHARE = 0.6
 """The least share of the rate that the same world has at the same time without a page."""
 
 
@@ -52,8 +52,10 @@ def world_without_a_page(study: StudyFolder) -> Iterator[list[float]]:
         draw=lambda _: times.append(time.perf_counter()),
     )  # fmt: skip
     session.start()
-    yield times
-    session.close()
+    try:
+        yield times
+    finally:
+        session.close()
 
 
 def steps_per_second(times: Any) -> float:
