@@ -10,7 +10,9 @@ scores     the episodes of the study `scores`, in which good and bad can be dist
 
 A row has the shares that held-out policies explain, whether they suffice for a ranking, the shares
 of `counterbc inspect`, which trains nothing, and for `scores` how well the ranking finds corrupted
-episodes, with residuals as they are and made comparable.
+episodes, with residuals as they are and made comparable. Rows with the share `response` were
+computed by the present rule for noisy views of the previous action, rows without it by earlier
+ones.
 """
 
 from __future__ import annotations
@@ -161,6 +163,8 @@ def _shares(explained: Explained, prefix: str) -> Record:
     shares = {"present": explained.present} | {
         name: getattr(explained.past, name) for name in ("previous", "beyond", "visible")
     }
+    if explained.response is not None:
+        shares["response"] = explained.response
     row: Record = {f"{prefix}ranked": explained.tells}
     row[f"{prefix}history_tells"] = explained.history_tells
     for name, share in shares.items():
@@ -184,11 +188,25 @@ def markdown(rows: list[Record]) -> str:
         ])  # fmt: skip
     head = ["data", "datasets", "present", "previous", "beyond", "lower end of present", "ranked",
             "`inspect` would rank"]  # fmt: skip
-    return "\n\n".join([markdown_table(head, lines), *_detection(rows)])
+    return "\n\n".join([markdown_table(head, lines), *_present_rule(rows), *_detection(rows)])
 
 
 def _mean(rows: list[Record], name: str) -> str:
     return f"{100 * max(float(np.mean([r[name] for r in rows])), 0.0):.0f} %"
+
+
+def _present_rule(rows: list[Record]) -> list[str]:
+    """Return a sentence on the datasets that the present rule for noisy views judged."""
+    counts = []
+    for kind, label in LABELS.items():
+        some = [r for r in rows if r["kind"] == kind and r.get("response") is not None]
+        if some:
+            highest = 100 * max(r["response_low"] for r in some)
+            counts.append(
+                f"{label}: {sum(r['ranked'] for r in some)} of {len(some)} "
+                f"(lower end of the response at most {highest:.0f} %)"
+            )
+    return [f"Ranked by the present rule for noisy views: {'; '.join(counts)}."] if counts else []
 
 
 def _detection(rows: list[Record]) -> list[str]:

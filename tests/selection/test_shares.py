@@ -144,10 +144,38 @@ def test_a_noisy_view_of_the_previous_action_explains_no_more_than_it_shows_by_h
         shares, past=past(left_over=low, visible=visible, present=Share(0.6, 0.5, 0.7))
     )
     assert responsive.tells
-    assert replace(shares, present=Share(0.6, 0.5, 0.7)).tells  # by policies with more pairs
-    assert not replace(shares, present=Share(0.53, 0.5, 0.56)).tells  # 1.18 times 0.45
+    assert not replace(shares, present=Share(0.9, 0.85, 0.95)).tells  # by policies with more pairs
     unexplained = replace(
         shares, present=low, past=past(left_over=low, present=Share(0.0, 0.0, 0.0))
     )
     assert not unexplained.tells
     assert not unexplained.may_only_repeat  # nothing is explained, not even by repeating
+
+
+def test_a_noisy_view_is_no_obstacle_to_policies_that_predict_beyond_the_last_two_actions() -> None:
+    present, visible = Share(0.45, 0.4, 0.5), Share(0.5, 0.45, 0.55)  # 0.45 = 0.5 · 0.9
+    policies = Share(0.15, LEAST_SHARE, 0.2)
+    shares = Explained(
+        present, (present,), ("a",), past(left_over=LOW, visible=visible, present=present)
+    )
+    assert shares.counted == LOW
+    answering = replace(shares, response=policies)
+    assert answering.tells
+    assert answering.counted == present
+    repeating = replace(shares, response=replace(policies, low=LEAST_SHARE - 0.01))
+    assert not repeating.tells
+    assert repeating.counted == repeating.response
+    assert "actions leave, 15 % [9, 20] is explained" in repeating.refusal
+    assert repeating.rows[-1] == (
+        "of what the last two actions leave, by policies",
+        repeating.response,
+    )
+
+
+def test_a_clear_view_of_the_previous_action_is_an_obstacle_to_all_policies() -> None:
+    high = Share(0.95, 0.92, 0.98)
+    shares = Explained(high, (high,), ("a",), past(left_over=LOW, visible=high, present=high))
+    shares = replace(shares, response=high)
+    assert not shares.tells
+    assert shares.counted == LOW
+    assert shares.as_dict()["response"]["low"] == 0.92

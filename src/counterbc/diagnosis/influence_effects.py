@@ -44,8 +44,9 @@ class Influence:
     steps: int
     env: str | None = None
     may_only_repeat: bool = False
-    """Whether the observation shows the previous action and little is explained beyond it; not
-    asked if returns were measured."""
+    """Whether the observation shows the previous action, or to a regression on a few pairs explains
+    no more than a noisy view of it, and too little is explained beyond it; not asked if returns
+    were measured."""
 
     def __len__(self) -> int:
         return len(self.names)

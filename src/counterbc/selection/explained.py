@@ -17,6 +17,7 @@ from counterbc.errors import DataError
 from counterbc.selection.clusters import episode_clusters
 from counterbc.selection.folds import Folds, some_episodes, split_operators
 from counterbc.selection.readings import predict_held_out, readings, with_image_components
+from counterbc.selection.response import response_share
 from counterbc.selection.shares import Explained, Past, Share
 
 HISTORY = 3
@@ -40,10 +41,11 @@ def explain_errors(
     that the policies read. `quick` is what needs no training, where it is known already.
     """
     whole, rows = replace(demos, selected=None), np.isfinite(residual).all(1)
-    action = scaled_actions(demos, undo_lag(demos, lag)[0].astype(np.float64))[rows]
-    cluster = episode_clusters(whole, _STRETCH)[rows]
-    share, each = _shares(residual[rows] ** 2, action, cluster)
-    return with_policies(quick or explain_quickly(demos, lag), share, each, history)
+    action = scaled_actions(demos, undo_lag(demos, lag)[0].astype(np.float64))  # (N, A)
+    cluster = episode_clusters(whole, _STRETCH)
+    share, each = _shares(residual[rows] ** 2, action[rows], cluster[rows])
+    shares = with_policies(quick or explain_quickly(demos, lag), share, each, history)
+    return replace(shares, response=response_share(whole, action, residual, cluster))
 
 
 def with_policies(

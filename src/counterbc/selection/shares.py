@@ -16,8 +16,12 @@ where the observation shows the previous action, exactly or with noise. Such an 
 
 of actions that depend on the previous ones alone, where `visible` is the share of the previous
 action that the observation explains, and `last two` the share of the actions that the last two
-actions explain. Observations that explain more show what demonstrators respond to, whether to the
-regression on a few pairs that measures the past, or to policies that learn from all of them.
+actions explain. Observations that explain more show what demonstrators respond to. All three are
+measured by regressions on a few pairs. Held-out policies, which learn from all pairs, explain more
+of any actions, so a product that they exceed shows nothing; what counts of their predictions is
+
+    response   of what the last two actions leave unexplained, by the predictions, less what these
+               have in common with the last two actions
 """
 
 from __future__ import annotations
@@ -110,12 +114,12 @@ class Past:
         """Whether the present observation shows the previous action."""
         return self.visible.low >= _VISIBLE
 
-    def may_relay(self, share: Share) -> bool:
-        """Return whether the present observation, from which this share of the actions or that of
-        the regression is explained, explains no more than if it showed the previous action with
-        noise and nothing else."""
+    @property
+    def only_relays(self) -> bool:
+        """Whether the present observation explains no more of the actions than it would if it
+        showed the previous action with noise and nothing else."""
         relayed = max(self.visible.value, 0.0) * max(self.last_two.value, 0.0)
-        return max(self.present.value, share.value) <= _RELAYED * relayed
+        return self.present.value <= _RELAYED * relayed
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,9 @@ class Explained:
     """Observations that the held-out policies read."""
     policies: Share | None = None
     """Explained by held-out policies that read a history; None where they read none."""
+    response: Share | None = None
+    """Of what the last two actions leave, by what held-out policies predict beyond these; None
+    where no predictions of theirs are at hand."""
 
     @property
     def history_tells(self) -> bool:
@@ -155,9 +162,16 @@ class Explained:
         it or explains no more than a noisy view of it, and too little is explained beyond it."""
         if self.past is None or self.history_tells:
             return False
-        return self.past.is_visible or (
-            self.present.is_enough and self.past.may_relay(self.present)
-        )
+        responds = self.response is not None and self.response.is_enough
+        return self.past.is_visible or (self.may_be_noisy_view and not responds)
+
+    @property
+    def may_be_noisy_view(self) -> bool:
+        """Whether the actions are explained, but to a regression on a few pairs the observation
+        explains no more than a noisy view of the previous action."""
+        if self.past is None or self.past.is_visible:
+            return False
+        return self.present.is_enough and self.past.only_relays
 
     @property
     def rows(self) -> list[tuple[str, Share]]:
@@ -170,6 +184,8 @@ class Explained:
                 ("by repeating the previous action alone (does not count)", self.past.previous),
                 ("of what the last two actions leave, by observations", self.past.beyond),
             ]
+        if self.response is not None and self.may_be_noisy_view:
+            rows.append(("of what the last two actions leave, by policies", self.response))
         return rows
 
     @property
@@ -200,7 +216,7 @@ class Explained:
     def refusal(self) -> str:
         """The sentence for data that cannot tell."""
         if self.may_only_repeat:
-            is_noisy = self.past is not None and not self.past.is_visible
+            is_noisy = self.may_be_noisy_view
             shows = "explains no more than a noisy view of" if is_noisy else "shows"
             return (
                 f"Cannot tell: the observation {shows} the previous action, and policies may only "
@@ -229,9 +245,11 @@ class Explained:
     @property
     def counted(self) -> Share:
         """The share that decides: that of the policies, or beyond the last two actions."""
-        if self.past is not None and self.counts_beyond:
-            return self.past.beyond
-        return self.present if self.policies is None else self.policies
+        if self.past is None or not self.counts_beyond:
+            return self.present if self.policies is None else self.policies
+        if self.response is not None and self.may_be_noisy_view:
+            return self.response
+        return self.past.beyond
 
     @property
     def remedy(self) -> str:

@@ -69,4 +69,15 @@ def test_the_study_writes_a_row_for_each_dataset(
     rows = read_rows(tmp_path / "explained")
     assert [r["kind"] for r in rows] == list(kinds)
     assert not any(r["ranked"] for r in rows)
+    assert all(r["response_low"] <= r["response"] <= r["response_high"] for r in rows)
     assert "| 0 of 1 |" in capsys.readouterr().out
+
+
+def test_datasets_of_the_present_rule_are_counted_apart() -> None:
+    shares = dict.fromkeys(("present", "previous", "beyond", "present_low"), 0.5)
+    earlier = {"kind": "noisy", "seed": 0, "ranked": True, "quick_ranked": False} | shares
+    assert "present rule" not in explained.markdown([earlier])
+    new = earlier | {"seed": 1, "ranked": False, "response": 0.01, "response_low": 0.004}
+    text = explained.markdown([earlier | {"response": None}, new, new])
+    assert "| 1 of 3 |" in text
+    assert "with noise: 0 of 2 (lower end of the response at most 0 %)." in text
