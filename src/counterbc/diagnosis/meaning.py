@@ -28,7 +28,7 @@ from counterbc.diagnosis.flow_labels import (
     mean_within,
 )
 from counterbc.diagnosis.predictions import disagreement, predictions_work, robust_predictions
-from counterbc.diagnosis.ranking_text import ranking_lines, warn_if_untold
+from counterbc.diagnosis.ranking_text import if_enough_pairs, ranking_lines, warn_if_untold
 from counterbc.diagnosis.scores import Score, episode_scores, operator_scores
 from counterbc.diagnosis.smooth_meaning import smooth_fields
 from counterbc.methods import Method, find_method
@@ -159,7 +159,8 @@ class Meaning:
         Pairs without a demonstrated action are not selected, so that no policy learns from them.
         Warn where the data cannot tell a good demonstration from a bad one.
         """
-        warn_if_untold(self.explained, "moving actions towards predictions means little")
+        shares = if_enough_pairs(lambda: self.explained)
+        warn_if_untold(shares, "moving actions towards predictions means little")
         return with_actions(answer_states(self.demos, self.lag), self.meant)
 
     def __repr__(self) -> str:
@@ -170,7 +171,7 @@ class Meaning:
             f"  radius     {radius_text(self.radius)}",
             *([f"  lag        {lag_text(self.lag, self.demos.rate)}"] if any(self.lag) else []),
             f"  distance   {rms:.3f} from demonstrated to predicted (RMS; actions span [-1, 1])",
-            *ranking_lines(self.explained, self.episodes, self.operators),
+            *ranking_lines(if_enough_pairs(lambda: self.explained), self.episodes, self.operators),
         ]
         return "\n".join(lines)
 
