@@ -201,9 +201,9 @@ def _present_rule(rows: list[Record]) -> list[str]:
     for kind, label in LABELS.items():
         some = [r for r in rows if r["kind"] == kind and r.get("response") is not None]
         if some:
-            highest = 100 * max(r["response_low"] for r in some)
+            highest = 100 * max(0.0, *(r["response_low"] for r in some))
             counts.append(
-                f"{label}: {sum(r['ranked'] for r in some)} of {len(some)} "
+                f"“{label}” {sum(r['ranked'] for r in some)} of {len(some)} "
                 f"(lower end of the response at most {highest:.0f} %)"
             )
     return [f"Ranked by the present rule for noisy views: {'; '.join(counts)}."] if counts else []

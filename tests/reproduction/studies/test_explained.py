@@ -77,7 +77,7 @@ def test_datasets_of_the_present_rule_are_counted_apart() -> None:
     shares = dict.fromkeys(("present", "previous", "beyond", "present_low"), 0.5)
     earlier = {"kind": "noisy", "seed": 0, "ranked": True, "quick_ranked": False} | shares
     assert "present rule" not in explained.markdown([earlier])
-    new = earlier | {"seed": 1, "ranked": False, "response": 0.01, "response_low": 0.004}
+    new = earlier | {"seed": 1, "ranked": False, "response": 0.01, "response_low": -0.004}
     text = explained.markdown([earlier | {"response": None}, new, new])
     assert "| 1 of 3 |" in text
-    assert "with noise: 0 of 2 (lower end of the response at most 0 %)." in text
+    assert "with noise” 0 of 2 (lower end of the response at most 0 %)." in text
