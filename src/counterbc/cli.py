@@ -23,7 +23,7 @@ from rich.measure import Measurement
 from counterbc.commands import COMMANDS, Command
 from counterbc.data.version import __version__
 from counterbc.data.waiting import use_one_blas_thread
-from counterbc.errors import CounterBCError, unknown
+from counterbc.errors import CannotTell, CounterBCError, unknown
 from counterbc.files import interrupts, reason
 from counterbc.printing import console, printable, sentence, without_nan
 
@@ -49,7 +49,8 @@ def execute(command: Command) -> int:
     """Run a command, print its result, and return the exit status."""
     warnings.showwarning = _warn
     try:
-        with command.session():
+        with warnings.catch_warnings(), command.session():
+            warnings.simplefilter("ignore", CannotTell)  # commands print it themselves
             payload, output = command.run()
     except CounterBCError as error:
         return _fail(f"error: {error}", 1)

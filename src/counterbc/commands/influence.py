@@ -89,11 +89,14 @@ class InfluenceCommand(DataCommand, TrainingCommand):
         )  # fmt: skip
         if not (result.can_tell or self.force):
             payload = _facts(result) | {"episodes": _names(result), "next": []}
-            return payload, [_about(result), _too_little(result)]
+            end = "; --force prints the episodes all the same"
+            return payload, [_about(result), _too_little(result, end)]
         payload = _facts(result) | _effects(result) | {"next": [self._train_command(result)]}
         if self.episode_list is not None:
             write_episodes(self.episode_list, len(result), _harmful(result))
-        return payload, [_about(result), *_tables(result, self.show), _advice(result, self)]
+        warning = [] if result.can_tell else [_too_little(result), ""]
+        tables = _tables(result, self.show)
+        return payload, [_about(result), *warning, *tables, _advice(result, self)]
 
     def status(self, payload: Json) -> int:
         return 0 if payload["can_tell"] or self.force else 1
@@ -153,13 +156,13 @@ def _about(result: Influence) -> str:
     return f"{unit};\npositive helps. {policies}, with 95 % intervals.\n"
 
 
-def _too_little(result: Influence) -> str:
+def _too_little(result: Influence, end: str = "") -> str:
     repeating = "\nmaybe by repeating the previous action," if result.may_only_repeat else ""
     return (
         f"Cannot tell: policies explain {result.explained} of the variance of actions they did\n"
         f"not learn,{repeating} so their errors say little about what an episode is worth. Judge\n"
         "by returns (--env), by operators you trust (--judge NAME), observe more (--obs), or\n"
-        "record more; --force prints the episodes all the same."
+        f"record more{end}."
     )
 
 
