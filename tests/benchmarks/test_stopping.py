@@ -31,7 +31,7 @@ def test_a_command_is_stopped_at_its_line_and_timed_to_its_end(
     rest = "i=0; while [ $i -lt 600 ]; do sleep 0.1; i=$((i+1)); done"
     monkeypatch.setattr("sys.executable", program(tmp_path, line, rest))
     (tmp_path / "model.safetensors").write_bytes(bytes(3_000_000))
-    row = stopping.measure("train, images of 480×640, later step", tmp_path)
+    row = stopping.measure("train, images of 480×640", tmp_path)
     assert 0.3 <= row["seconds"] < 30
     assert row["megabytes"] == 3.0
 
@@ -42,4 +42,4 @@ def test_a_command_that_ends_before_its_line_is_an_error(
     line = "training bc (torch): 0 of 300, loss …"
     monkeypatch.setattr("sys.executable", program(tmp_path, line, "exit 3"))
     with pytest.raises(RuntimeError, match=r"no line to stop at, but 'training bc .*: 0 of 300"):
-        stopping.measure("train, images of 480×640, later step", tmp_path)
+        stopping.measure("train, images of 480×640", tmp_path)
