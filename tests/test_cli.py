@@ -271,7 +271,7 @@ def test_sigterm_saves_the_state_of_a_training_and_leaves_nothing_else(
     intersection_file: Path, tmp_path: Path, call: Call
 ) -> None:
     arguments = ["train", str(intersection_file), "--radius", "0.1", "--lag", "0"]
-    arguments += ["--ensemble", "1", "--steps", "200000", "--out", str(tmp_path / "run")]
+    arguments += ["--ensemble", "1", "--steps", "20000000", "--out", str(tmp_path / "run")]
     words = [sys.executable, "-c", HEED + RUN, *arguments]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     assert _wait((tmp_path / "run" / "config.json").exists, 300)
@@ -279,7 +279,7 @@ def test_sigterm_saves_the_state_of_a_training_and_leaves_nothing_else(
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 143
-    assert re.search(r"stopped at step \d+ of 200000; to resume, give the same options", err)
+    assert re.search(r"stopped at step \d+ of 20000000; to resume, give the same options", err)
     assert sorted(p.name for p in (tmp_path / "run").iterdir()) == [
         "config.json",
         "model.safetensors",
