@@ -33,6 +33,7 @@ class Records:
             self.rows = read(path)
         elif path.name == UNFINISHED_FILE:
             self.rows = read_rows(path.parent)
+        self._texts = [json_row(row, indent) for row in self.rows]
 
     def has(self, **values: Any) -> bool:
         """Return whether a row has all of these values."""
@@ -43,8 +44,11 @@ class Records:
 
         Rows of a training name its kernel themselves.
         """
-        self.rows += [row | computed_with(self.device, row.get("kernel")) for row in rows]
-        write(self.rows, self.path, self.indent)
+        new_rows = [row | computed_with(self.device, row.get("kernel")) for row in rows]
+        self.rows += new_rows
+        self._texts += [json_row(row, self.indent) for row in new_rows]
+        start, between, end = ("[", ", ", "]") if self.indent is None else ("[\n", ",\n", "\n]")
+        write_text(start + between.join(self._texts) + end, self.path)
 
 
 def kernels_of(*trainings: Policies) -> str:
@@ -114,8 +118,22 @@ def read_parquet(path: Path) -> list[Record]:
 
 def write(payload: Any, path: Path, indent: int | None = 1) -> Path:
     """Write JSON, with null in the place of numbers that are not finite."""
+    return write_text(json_text(payload, indent), path)
+
+
+def json_text(payload: Any, indent: int | None) -> str:
+    """Return JSON, with null in the place of numbers that are not finite."""
+    return json.dumps(without_nan(payload), indent=indent, default=float)
+
+
+def json_row(row: Record, indent: int | None) -> str:
+    """Return a row as it stands in the JSON of a list of rows."""
+    return json_text([row], indent)[1:-1].strip("\n")
+
+
+def write_text(text: str, path: Path) -> Path:
+    """Write a file and its folder, aside first, so that a stop leaves the old file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(without_nan(payload), indent=indent, default=float)
     with aside(path, replace=True) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
     return path

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ import numpy as np
 import torch
 
 from counterbc.acting.act import ACTS
+from counterbc.acting.device import find_device
 from counterbc.acting.evaluation import Evaluation
 from counterbc.acting.policies import Policies
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, answer_states
-from counterbc.demonstrators import HUMAN_TEACHERS, NOISES, Teacher, demonstrate
-from counterbc.envs import WORLDS
+from counterbc.demonstrators import NOISES
 from counterbc.errors import unknown
 from counterbc.experiments.cell import evaluate_acts, reproducible
 from counterbc.experiments.workers import run_all
@@ -40,7 +40,14 @@ from reproduction.options import StudyOptions, option
 from reproduction.paper import PAPER_METHODS, PAPER_RADIUS
 from reproduction.records import Record, Records, kernels_of, read, write, write_rows
 from reproduction.sizes import PAPER_SIZES, PAPER_SIZES_IN
-from reproduction.studies.fair_kinds import CROWD, SCATTERED, WHOLE, noise_kinds, usual_kinds
+from reproduction.studies.fair_kinds import (
+    CROWD,
+    SCATTERED,
+    WHOLE,
+    datasets_of,
+    noise_kinds,
+    usual_kinds,
+)
 from reproduction.studies.tuned import ensembles_of, first_networks
 
 STUDY = "fair"
@@ -95,8 +102,8 @@ def run(options: FairOptions) -> None:
     """Compute the missing rows, the most informative ones first."""
     records = Records(options.out / STUDY / "rows.json", indent=None, device=options.device)
     jobs = {
-        ", ".join(map(str, about.values())): partial(measure, about, options)
-        for about in missing_cells(options, records)
+        ", ".join(map(str, stack[0].values())): partial(measure, stack, options)
+        for stack in stacks(missing_cells(options, records), options.device)
     }
     if jobs:
         run_all(jobs, lambda name, rows: _keep(records, name, rows), options.workers, bars=False)
@@ -115,6 +122,22 @@ def missing_cells(options: FairOptions, records: Records) -> list[Record]:
     missing = [about for about in planned if not records.has(**(about | first_of_sweep(about)))]
     kinds = [about | {"variant": ""} for about in missing if about["variant"] in TUNED_VARIANTS]
     return [a for a in missing if a["variant"] not in LAG_PARTS or a | {"variant": ""} in kinds]
+
+
+def stacks(cell_list: list[Record], device: str | None) -> list[list[Record]]:
+    """Return the cells that train together, in the order of their first ones.
+
+    On a GPU cells that differ in their teachers alone do, which takes hardly longer than one of
+    them. A search trains many networks for each cell already.
+    """
+    if find_device(device).type != "cuda":
+        return [[about] for about in cell_list]
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for about in cell_list:
+        fixed = {**about, "teacher": "", "sigma": None}
+        is_alone = about["variant"] in (*LAG_PARTS, *TUNED_VARIANTS)
+        groups.setdefault(tuple((about if is_alone else fixed).values()), []).append(about)
+    return [*groups.values()]
 
 
 def cells(options: FairOptions) -> list[Record]:
@@ -183,62 +206,43 @@ def sweep_name(radius: float, steps: int) -> str:
     return f"counter-bc, Δ {radius:g}" + ("" if steps == 10_000 else f", {steps} steps")
 
 
-def teacher_of(about: Record) -> Teacher:
-    """Return the teacher of a kind of demonstrations."""
-    noise = NOISES.get(about["teacher"])
-    return HUMAN_TEACHERS[about["teacher"]] if noise is None else noise(about["sigma"])
+def measure(stack: Sequence[Record], options: FairOptions) -> list[Record]:
+    """Return a row per run and way of acting, and per Δ of a sweep; none of a search for lags.
 
-
-def datasets_of(about: Record, seeds: range) -> list[Demonstrations]:
-    """Return the demonstrations of a kind, one dataset for each seed."""
-    names = ("world", "pairs", "taken", "teacher", "sigma")
-    return [_dataset(seed, *(about[name] for name in names)) for seed in seeds]
-
-
-@lru_cache(maxsize=400)
-def _dataset(
-    seed: int, world: str, pairs: int, protocol: str, teacher: str, sigma: float | None
-) -> Demonstrations:
-    """Return one dataset; a worker that trains several variants on it records it once."""
-    person = teacher_of({"teacher": teacher, "sigma": sigma})
-    if protocol == WHOLE:
-        return demonstrate(world, person, pairs, seed)
-    return demonstrate(world, person, WORLDS[world].pool, seed).sample_pairs(pairs, seed)
-
-
-def measure(about: Record, options: FairOptions) -> list[Record]:
-    """Return a row per run and way of acting, and per Δ of a sweep; none of a search for lags."""
+    The cells of a stack train as one population.
+    """
     torch.set_num_threads(1)
     seeds = range(options.first_seed, options.first_seed + options.seeds)
+    variant = stack[0]["variant"]
     with reproducible():
-        datasets = datasets_of(about, seeds)
-        lags = lags_of(about, datasets, seeds, options)
-        if about["variant"] in LAG_PARTS:
+        datasets = [demos for about in stack for demos in datasets_of(about, seeds)]
+        lags = lags_of(stack[0], datasets, seeds, options)
+        if variant in LAG_PARTS:
             return []
         answered = [answer_states(d, lag) for d, lag in zip(datasets, lags, strict=True)]
         policies = train(
-            answered, seeds=list(seeds), device=options.device, progress=False,
-            search=RadiusSearch(), **settings_of(about, options),
+            answered, seeds=[*seeds] * len(stack), device=options.device, progress=False,
+            search=RadiusSearch(), **settings_of(variant, options),
         )  # fmt: skip
         sizes = ensembles_of(policies)
         by_size = {
             size: evaluate_acts(
-                _networks(policies, size), about["world"], episodes=options.episodes, acts=ACTS
+                _networks(policies, size), stack[0]["world"], episodes=options.episodes, acts=ACTS
             )
             for size in sorted(set(sizes))
         }
-    sweep, config = SWEEPS.get(about["variant"]), policies.run_config
+    sweep, config = SWEEPS.get(variant), policies.run_config
     rows = []
     for k, act in enumerate(ACTS):
         for i, (member, size) in enumerate(zip(policies.members, sizes, strict=True)):
-            radius = max(member.radius)
+            about, radius = stack[member.dataset // len(seeds)], max(member.radius)
             rows.append(about | ({"variant": sweep_name(radius, sweep)} if sweep else {}) | {
                 "act": act, "seed": member.seed, **_means(by_size[size][k], i),
                 "shown": float(datasets[member.dataset].mean_return or 0.0),
                 "lag": float(np.mean(lags[member.dataset])),
                 "steps": member.steps or config.settings["steps"],
                 "radius": radius, "ensemble": size, "seconds": config.seconds,
-                "kernel": kernels_of(policies),
+                "stacked": len(stack), "kernel": kernels_of(policies),
             })  # fmt: skip
     return rows
 
@@ -271,13 +275,13 @@ def lags_of(
     return [tuple(read(path)) for path in paths if path.exists()]
 
 
-def settings_of(about: Record, options: FairOptions) -> dict[str, Any]:
+def settings_of(variant: str, options: FairOptions) -> dict[str, Any]:
     """Return how a variant is trained."""
-    if steps := SWEEPS.get(about["variant"]):
+    if steps := SWEEPS.get(variant):
         settings = {"method": "counter-bc", "radii": PAPER_SIZES.radii} | AS_IN_PAPER
         settings |= {"steps": steps}
     else:
-        settings = {"lag": 0.0} | VARIANTS[about["variant"]]  # tuned lags are undone in the data
+        settings = {"lag": 0.0} | VARIANTS[variant]  # tuned lags are undone in the data
     return settings | ({"steps": options.steps} if options.steps and "steps" in settings else {})
 
 

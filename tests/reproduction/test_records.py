@@ -60,6 +60,16 @@ def test_new_rows_say_what_computed_them_and_rows_on_file_stay_as_they_are(tmp_p
         assert row["versions"]["counterbc"] == counterbc.__version__
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_file_of_rows_is_the_json_of_their_list(tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "rows.json"
+    Records(path, indent, device="cpu").add({"a": float("nan"), "b": [1, 2]}, {"c": {"d": None}})
+    records = Records(path, indent, device="cpu")
+    records.add({"e": "text"})
+    whole = [row | {"a": None} if "a" in row else row for row in records.rows]
+    assert path.read_text() == json.dumps(whole, indent=indent) + "\n"
+
+
 def test_a_row_of_a_training_names_the_kernel_that_ran(tmp_path: Path) -> None:
     path = tmp_path / "numbers.json"
     Records(path, device="cpu").add({"seed": 0, "kernel": "numba"})

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from counterbc.errors import OptionError
 from counterbc.methods import METHODS
@@ -16,6 +17,7 @@ from reproduction.records import Record, Records, read, read_rows
 from reproduction.sizes import PAPER_SIZES
 from reproduction.studies import fair, fair_kinds
 from reproduction.studies.fair import FairOptions
+from reproduction.studies.fair_kinds import datasets_of
 
 
 def test_no_cell_is_listed_twice_and_400_pairs_come_first() -> None:
@@ -75,7 +77,7 @@ def test_scattered_pairs_are_drawn_from_a_large_recording() -> None:
         k for k in fair_kinds.usual_kinds("cartpole", 30)
         if (k["teacher"], k["taken"]) == ("crowd", "scattered")
     ]  # fmt: skip
-    (demos,) = fair.datasets_of(kind, range(1))
+    (demos,) = datasets_of(kind, range(1))
     assert demos.selected is not None
     assert demos.pairs == 30
     assert sum(map(len, demos.episodes)) == 20_000
@@ -110,8 +112,8 @@ def test_the_study_trains_every_variant_and_resumes(
     check_origin(*rows, trained=True)
     repeated_variants: list[str] = []
 
-    def measure(about: Record, _: FairOptions) -> list[Record]:
-        repeated_variants.append(about["variant"])
+    def measure(stack: list[Record], _: FairOptions) -> list[Record]:
+        repeated_variants.extend(about["variant"] for about in stack)
         return []
 
     monkeypatch.setattr(fair, "measure", measure)
@@ -124,7 +126,7 @@ def test_the_study_trains_every_variant_and_resumes(
 def test_the_lag_of_whole_episodes_is_undone_in_the_data_of_tuned_variants(tmp_path: Path) -> None:
     kind = {"world": "cartpole", "pairs": 400, "taken": "whole", "teacher": "crowd", "sigma": None}
     options, seeds = FairOptions(out=tmp_path), range(1)
-    datasets = fair.datasets_of(kind, seeds)
+    datasets = datasets_of(kind, seeds)
     fixed_lags = fair.lags_of(kind | {"variant": "counter-bc"}, datasets, seeds, options)
     assert fixed_lags == [(0.0,)]
     (tuned_lag,) = fair.lags_of(kind | {"variant": "bc, tuned"}, datasets, seeds, options)
@@ -141,7 +143,7 @@ def test_the_parts_of_a_search_for_lags_cover_every_run(
     monkeypatch.setattr(fair, "choose_lags", lambda *_: [LagChoice((2.0,))])
     (kind, *_) = fair_kinds.usual_kinds("intersection", 40)
     options, seeds = FairOptions(out=tmp_path), range(12)
-    datasets = fair.datasets_of(kind, seeds)
+    datasets = datasets_of(kind, seeds)
     for part in fair.LAG_PARTS:
         fair.lags_of(kind | {"variant": part}, datasets, seeds, options)
     assert len(list((tmp_path / "fair" / "lags").glob("*.json"))) == 12
@@ -168,3 +170,37 @@ def test_lags_are_searched_only_where_a_tuned_variant_lacks_rows(tmp_path: Path)
 def test_an_unknown_variant_is_refused() -> None:
     with pytest.raises(OptionError, match="variant"):
         fair.cells(FairOptions(variants=("bc, guessed",)))
+
+
+def test_cells_that_differ_in_their_teachers_alone_are_one_stack_on_a_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    planned = fair.cells(FairOptions(worlds=("cartpole",), pairs=(400,)))
+    assert fair.stacks(planned, "cpu") == [[about] for about in planned]
+    monkeypatch.setattr(fair, "find_device", lambda name: torch.device("cuda"))
+    stacks = fair.stacks(planned, "cuda")
+    assert sorted(str(about) for stack in stacks for about in stack) == sorted(map(str, planned))
+    for stack in stacks:
+        assert len({(a["world"], a["pairs"], a["taken"], a["variant"]) for a in stack}) == 1
+        if len(stack) > 1:
+            assert stack[0]["variant"] not in (*fair.TUNED_VARIANTS, *fair.LAG_PARTS)
+    assert max(map(len, stacks)) == 8  # four teachers, and uniform noise of four other sizes
+
+
+@pytest.mark.parametrize("variant", ["counter-bc", "counter-bc by Δ"])
+def test_a_stack_has_the_rows_of_its_cells_alone(
+    variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair, "SWEEPS", dict.fromkeys(fair.SWEEPS, 3))
+    kinds = fair_kinds.usual_kinds("intersection", 40)[:2]
+    stack = [kind | {"variant": variant} for kind in kinds]
+    options = FairOptions(seeds=2, first_seed=5, episodes=2, steps=3, device="cpu")
+    together = fair.measure(stack, options)
+    alone = [row for about in stack for row in fair.measure([about], options)]
+    names = ("teacher", "variant", "act", "seed", "radius", "shown")
+    by_name = {tuple(row[name] for name in names): row for row in alone}
+    assert len(by_name) == len(alone) == len(together)
+    for row in together:
+        twin = by_name[tuple(row[name] for name in names)]
+        assert row["return"] == pytest.approx(twin["return"], rel=1e-3)
+        assert (row["stacked"], twin["stacked"]) == (2, 1)
