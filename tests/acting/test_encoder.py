@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -29,20 +30,21 @@ def _params(encoder: Encoder, *seeds: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("frames", [1, 3])
 @pytest.mark.parametrize("hidden", [(16,), (16, 8)])
+@pytest.mark.parametrize("image", [IMAGE, (150, 170, 2)])
 def test_features_are_those_of_torch_in_training_and_in_acting(
-    frames: int, hidden: tuple[int, ...]
+    image: tuple[int, int, int], frames: int, hidden: tuple[int, ...]
 ) -> None:
-    encoder = Encoder(IMAGE, frames, hidden)
+    encoder = Encoder(image, frames, hidden)
     params = {k: v[0] for k, v in _params(encoder, 0).items()}
-    obs = torch.randint(256, (5, frames, 40 * 37 * 2), dtype=torch.uint8)
+    obs = torch.randint(256, (5, frames, prod(image)), dtype=torch.uint8)
     rows = obs[:, 0] if frames == 1 else obs
     in_training = encoder(params, rows, "frames").numpy()
     with torch.no_grad():
         in_acting = encoder(params, rows, "frames").numpy()
     weights = {k: v.numpy() for k, v in params.items()}
-    features = FrameEncoder(weights, "frames", IMAGE, frames)(Numpy(), rows.numpy())
-    assert features == pytest.approx(in_training, rel=1e-5, abs=1e-5)
-    assert features == pytest.approx(in_acting, rel=1e-5, abs=1e-5)
+    features = FrameEncoder(weights, "frames", image, frames)(Numpy(), rows.numpy())
+    assert features == pytest.approx(in_training, rel=3e-5, abs=1e-5)
+    assert features == pytest.approx(in_acting, rel=3e-5, abs=1e-5)
     assert (features > 0).mean() > 0.2
 
 

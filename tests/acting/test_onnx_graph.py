@@ -35,6 +35,7 @@ CASES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "stack": (lambda ops, x: ops.stack([x, x * 2]), X),
     "frames": (lambda ops, x: ops.channels(x, 2, (2, 2, 1)), X),
     "convolution": (lambda ops, x: ops.convolve(x, KERNEL, X[0, :3], 2, 1), FRAMES),
+    "pooling": (lambda ops, x: ops.pool(x, X[:2, :5], X[:3, :4]), FRAMES),
 }
 
 

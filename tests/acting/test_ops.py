@@ -11,6 +11,7 @@ import torch
 from torch.nn import functional
 
 from counterbc.acting.ops import Numpy
+from counterbc.policies.pooling import mean_matrix
 
 X = np.random.default_rng(0).normal(0, 3, (5, 7)).astype(np.float32)
 OPS = Numpy()
@@ -62,6 +63,13 @@ def test_a_convolution_gives_the_numbers_of_torch(side: int, stride: int) -> Non
     by_torch = functional.conv2d(images, kernel, torch.tensor(bias), stride).permute(0, 2, 3, 1)
     y = OPS.convolve(x, weight, bias, side, stride)
     assert y == pytest.approx(by_torch.numpy(), rel=1e-5, abs=1e-5)
+
+
+def test_pooling_gives_the_means_of_torch() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 9, 8, 3)).astype(np.float32)
+    by_torch = functional.adaptive_avg_pool2d(torch.tensor(x).movedim(-1, 1), (4, 3))
+    y = OPS.pool(x, mean_matrix(9, 4).numpy(), mean_matrix(8, 3).numpy())
+    assert y == pytest.approx(by_torch.movedim(1, -1).numpy(), rel=1e-5, abs=1e-6)
 
 
 def test_frames_become_channels_one_after_the_other() -> None:

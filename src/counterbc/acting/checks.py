@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from counterbc.acting.run_config import RunConfig
 from counterbc.data.scaling import TENSORS, Scaling
-from counterbc.errors import unknown
+from counterbc.errors import FormatError, unknown
 from counterbc.policies import POLICIES, Params, Policy
 
 MAX_HISTORY = 1000
@@ -27,6 +27,7 @@ _OLD_FIELDS = {"averages": "average_chunks"}
 _RANKS_COUNTERFACTUALS = ("counter-bc", "posterior")
 """Methods that are BC where C(s, a) holds the demonstrated action alone."""
 _FACTORIES = (torch.rand, torch.zeros, torch.full, torch.linspace, torch.randperm)
+Shapes = dict[str, tuple[int, ...]]
 _SLACK = 8  # numbers created for each one that is stored
 
 
@@ -127,7 +128,9 @@ def check_params(
     with _AtMost(_SLACK * stored):
         fresh = policy.init(torch.Generator(), obs_size, action_size)
     required = {k: (networks, *v.shape) for k, v in fresh.items()}
-    if required != {k: tuple(v.shape) for k, v in params.items()}:
+    stored_shapes = {k: tuple(v.shape) for k, v in params.items()}
+    if required != stored_shapes:
+        _refuse_unpooled(policy, required, stored_shapes)
         raise ValueError("the parameters do not fit the policy")
     if {v.dtype for v in params.values()} != {torch.float32}:
         raise ValueError("the parameters are not all of type float32")
@@ -135,6 +138,21 @@ def check_params(
     bad = set(torch.nonzero(~finite).flatten().tolist())
     if diverged is not None and (others := sorted(bad - set(diverged))):
         raise ValueError(f"the parameters of network {others[0]} are not finite")
+
+
+def _refuse_unpooled(policy: Policy, required: Shapes, stored: Shapes) -> None:
+    """Refuse networks of earlier versions, whose dense layers read whole maps of large images."""
+    if not policy.images or required.keys() != stored.keys():
+        return
+    others = {name for name, shape in required.items() if shape != stored[name]}
+    if others and all(
+        name.endswith(".layer0.weight") and stored[name] > required[name] for name in others
+    ):
+        raise FormatError(
+            "these networks for large images were trained by an earlier version of counterbc, "
+            "which did not average what their dense layers read; train again, or act with the "
+            "version that trained them"
+        )
 
 
 class _AtMost(TorchFunctionMode):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from counterbc.acting.ops import Ops, Value, Weights
 from counterbc.policies import Policy
 from counterbc.policies.encoder import CONVOLUTIONS
+from counterbc.policies.pooling import mean_matrix, pooled_size
 
 Image = tuple[int, int, int]
 
@@ -63,7 +64,8 @@ class CameraEncoder:
 
 
 class FrameEncoder:
-    """ReLU convolutions and ReLU layers that turn frames, stacked as channels, into features."""
+    """ReLU convolutions, pooling and ReLU layers that turn frames, stacked as channels, into
+    features."""
 
     def __init__(self, weights: Weights, name: str, image: Image, frames: int) -> None:
         self.image, self.frames = image, frames
@@ -71,6 +73,7 @@ class FrameEncoder:
             k.removeprefix(f"{name}."): v for k, v in weights.items() if k.startswith(f"{name}.")
         }
         params["conv0.weight"] = params["conv0.weight"] / np.float32(255)  # scales bytes to [0, 1]
+        self.pooling = _pooling(*image[:2])
         self.layers = sum(k.startswith("layer") and k.endswith("weight") for k in params)
         is_stacked = params["conv0.weight"].ndim == 3
         count = len(params["conv0.weight"]) if is_stacked else 1
@@ -88,7 +91,18 @@ class FrameEncoder:
         for i, (_, side, stride) in enumerate(CONVOLUTIONS):
             weight, bias = weights[f"conv{i}.weight"], weights[f"conv{i}.bias"]
             x = ops.relu(ops.convolve(x, weight, bias.reshape(-1), side, stride))
-        x = ops.flat(x)
+        x = ops.flat(x if self.pooling is None else ops.pool(x, *self.pooling))
         for i in range(self.layers):
             x = ops.relu(x @ weights[f"layer{i}.weight"] + weights[f"layer{i}.bias"])
         return x
+
+
+def _pooling(height: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
+    """Return the matrices that average the rows and columns of a feature map; None for a map that
+    is small enough as it is."""
+    for _, side, stride in CONVOLUTIONS:
+        height, width = ((n - side) // stride + 1 for n in (height, width))
+    rows, columns = pooled_size(height, width)
+    if (rows, columns) == (height, width):
+        return None
+    return mean_matrix(height, rows).numpy(), mean_matrix(width, columns).numpy()

@@ -161,6 +161,11 @@ class Graph:
         x = self.node("Conv", x, np.ascontiguousarray(kernel), bias, strides=[stride, stride])
         return self.node("Transpose", x, perm=[0, 2, 3, 1])
 
+    def pool(self, x: Value, rows: NDArray[np.float32], columns: NDArray[np.float32]) -> Value:
+        x = self.node("MatMul", rows, self.node("Reshape", x, _ints(0, rows.shape[1], -1)))
+        x = self.node("Reshape", x, _ints(0, len(rows), columns.shape[1], -1))
+        return self.node("MatMul", columns, x)
+
     def stack(self, values: Sequence[Value]) -> Value:
         rows = [self.node("Unsqueeze", value, _ints(0)) for value in values]
         return self.node("Concat", *rows, axis=0)

@@ -82,6 +82,9 @@ class Ops(Protocol):
         Returns (B, h, w, O).
         """
 
+    def pool(self, x: Value, rows: NDArray[np.float32], columns: NDArray[np.float32]) -> Value:
+        """Multiply the rows and the columns of maps (B, h, w, C) by matrices (r, h) and (c, w)."""
+
     def stack(self, values: Sequence[Value]) -> Value:
         """Return values of the same shape as one with a new first dimension."""
 
@@ -176,6 +179,10 @@ class Numpy:
         y = patches.reshape(batch * height * width, -1) @ weight
         y += bias
         return y.reshape(batch, height, width, -1)
+
+    def pool(self, x: Value, rows: NDArray[np.float32], columns: NDArray[np.float32]) -> Value:
+        by_row = rows @ x.reshape(len(x), rows.shape[1], -1)
+        return columns @ by_row.reshape(len(x), len(rows), columns.shape[1], -1)
 
     def stack(self, values: Sequence[Value]) -> Value:
         return np.stack(values)

@@ -1,4 +1,4 @@
-"""The encoder of frames: three convolutions with ReLU, then dense layers.
+"""The encoder of frames: three convolutions with ReLU, mean pooling of large maps, dense layers.
 
 A convolution is the product of an image's patches with a matrix. So N stacked networks are one
 batched product, as in every other layer here, and its gradient repeats to the bit, which cuDNN's
@@ -18,6 +18,7 @@ from counterbc.errors import DataError
 from counterbc.policies.layers import dense, linear, relu_chain, xavier
 from counterbc.policies.pieces import read_in_pieces
 from counterbc.policies.policy import Params
+from counterbc.policies.pooling import pool, pooled_size
 
 CONVOLUTIONS = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 """Channels, width and stride of each convolution."""
@@ -27,7 +28,11 @@ _PIECE = 1 << 22  # numbers that it then reads at once
 
 @dataclass(frozen=True)
 class Encoder:
-    """Frames, stacked as channels → ReLU convolutions → ReLU layers → features."""
+    """Frames, stacked as channels → ReLU convolutions → mean pooling → ReLU layers → features.
+
+    Only feature maps of more than 144 places are pooled, those of images of more than about 128×128
+    pixels.
+    """
 
     image: tuple[int, int, int]
     """H, W, C of one frame."""
@@ -59,7 +64,8 @@ class Encoder:
             params[f"{name}.conv{i}.weight"] = xavier(generator, patch, channels)
             params[f"{name}.conv{i}.bias"] = torch.zeros(channels)
         *_, (_, height, width, channels) = self._sizes()
-        sizes = (height * width * channels, *self.hidden)
+        rows, columns = pooled_size(height, width)
+        sizes = (rows * columns * channels, *self.hidden)
         return params | dense(generator, sizes, f"{name}.layer")
 
     def __call__(self, params: Params, obs: Tensor, name: str) -> Tensor:
@@ -88,12 +94,12 @@ def _pairs_at_once(images: Tensor, networks: int) -> int:
 
 
 def _convolve_all(images: Tensor, params: Sequence[Tensor]) -> Tensor:
-    """Apply all convolutions: (B, frames, H, W, C) → (B, h, w, O)."""
+    """Apply all convolutions and pooling: (B, frames, H, W, C) → (B, h, w, O)."""
     x = images.movedim(-4, -2).flatten(-2)  # (B, H, W, frames · C)
     weights, biases = params[: len(CONVOLUTIONS)], params[len(CONVOLUTIONS) :]
     for weight, bias, (_, side, stride) in zip(weights, biases, CONVOLUTIONS, strict=True):
         x = _convolve(x, weight, bias, side, stride)
-    return x
+    return pool(x)
 
 
 def _convolve(x: Tensor, weight: Tensor, bias: Tensor, side: int, stride: int) -> Tensor:
@@ -107,7 +113,7 @@ def _convolve(x: Tensor, weight: Tensor, bias: Tensor, side: int, stride: int) -
 
 
 def _convolve_all_to_act(images: Tensor, params: Sequence[Tensor]) -> Tensor:
-    """Apply all convolutions without gradients, to N networks one after the other."""
+    """Apply convolutions and pooling without gradients, to N networks one after the other."""
     if params[0].ndim == 2:
         return _convolve_to_act(images, params)
     each = range(len(images))
@@ -115,7 +121,7 @@ def _convolve_all_to_act(images: Tensor, params: Sequence[Tensor]) -> Tensor:
 
 
 def _convolve_to_act(images: Tensor, params: Sequence[Tensor]) -> Tensor:
-    """Apply all convolutions of one network by torch's: (B, frames, H, W, C) → (B, h, w, O).
+    """Apply those of one network by torch's convolutions: (B, frames, H, W, C) → (B, h, w, O).
 
     Frames are a third dimension of the first convolution, so that pixels are read in the order of
     memory.
@@ -125,4 +131,4 @@ def _convolve_to_act(images: Tensor, params: Sequence[Tensor]) -> Tensor:
     for weight, bias, (outputs, side, stride) in zip(weights, biases, CONVOLUTIONS, strict=True):
         kernel = weight.reshape(side, side, x.shape[2], x.shape[1], outputs).permute(4, 3, 2, 0, 1)
         x = functional.conv3d(x, kernel, bias, (1, stride, stride)).relu_()
-    return x.squeeze(2).movedim(1, -1)
+    return pool(x.squeeze(2).movedim(1, -1))
