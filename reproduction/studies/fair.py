@@ -143,7 +143,7 @@ def stacks(cell_list: list[Record], device: str | None) -> list[list[Record]]:
 def cells(options: FairOptions) -> list[Record]:
     """Return every kind of demonstrations with every variant, the most informative first."""
     for name, values, allowed in (
-        ("variant", options.variants, (*VARIANTS, *SWEEPS)),
+        ("variant", options.variants, (*VARIANTS, *SWEEPS, *LAG_PARTS)),
         ("teacher", options.teachers, (*NOISES, CROWD)),
         ("way of taking pairs", options.taken, (SCATTERED, WHOLE)),
     ):
