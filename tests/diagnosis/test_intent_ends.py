@@ -86,3 +86,14 @@ def test_few_or_uncertain_episodes_cannot_tell() -> None:
     assert could_tell(nothing)
     assert not could_tell({1: np.zeros(10), 2: np.array([3.0, -3.0] * 5)})
     assert not could_tell({1: np.zeros(10)})
+
+
+def test_other_final_states_are_assigned_to_the_same_groups() -> None:
+    data = episodes(2, count=60)
+    half = data.take(np.arange(40))
+    groups = group_ends(half, 2, seed=0)
+    np.testing.assert_array_equal(groups.shares_of(half.ends), groups.shares)
+    everyone = groups.shares_of(data.ends).argmax(1)
+    assert len(np.unique(everyone[40:])) == 2
+    expected = group_ends(data, 2, seed=0).shares.argmax(1)
+    assert (everyone == expected).all() or (everyone != expected).all()

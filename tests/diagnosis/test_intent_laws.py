@@ -46,3 +46,23 @@ def test_the_weights_of_each_group_solve_its_own_ridge_regression() -> None:
         expected = np.linalg.solve(gram, flat_x.T @ (each * flat_y))
         assert weight[k] == pytest.approx(expected)
         assert errors[:, :, k] == pytest.approx(y - x @ expected)
+
+
+def test_a_sample_is_random_sorted_and_without_repeats() -> None:
+    search = IntentSearch(most_episodes=10)
+    np.testing.assert_array_equal(search.sample(10, 0), np.arange(10))
+    sample = search.sample(1000, 0)
+    assert len(np.unique(sample)) == 10
+    assert (np.diff(sample) > 0).all()
+    assert not np.array_equal(sample, search.sample(1000, 1))
+
+
+def test_episodes_in_blocks_have_the_shares_that_they_have_alone() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(5003, 2, 3)), rng.normal(size=(5003, 2, 2))
+    _, law = likeliest_law(x[:100], y[:100], 2, 0, IntentSearch())
+    shares, log = law.shares(x, y)
+    for part in (slice(4990, 5000), slice(5000, 5003)):
+        expected, expected_log = law.shares(x[part], y[part])
+        np.testing.assert_allclose(shares[part], expected)
+        np.testing.assert_allclose(log[part], expected_log)

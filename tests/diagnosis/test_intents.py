@@ -54,6 +54,23 @@ def test_the_number_of_goals_and_who_pursues_which_are_found(goals: int) -> None
     assert intents.sizes == sorted(intents.sizes, reverse=True)
 
 
+def test_a_sample_of_the_episodes_finds_the_groups_of_all() -> None:
+    demos, true_groups = reaching(3, episodes=90)
+    intents = find_intents(demos, search=IntentSearch(most_episodes=60))
+    assert intents.groups == 3
+    assert {len(labels) for labels in intents.held_out.values()} == {60}
+    assert intents.shares.shape == (90, 3)
+    assert agreement(intents, true_groups) == 1
+
+
+def test_a_sample_of_every_episode_changes_nothing() -> None:
+    demos, _ = reaching(2, episodes=24)
+    every, sample = (find_intents(demos, search=IntentSearch(most_episodes=n)) for n in (24, 4000))
+    np.testing.assert_array_equal(every.shares, sample.shares)
+    with pytest.raises(DataError, match="8 episodes are too few"):
+        find_intents(demos, 9, search=IntentSearch(most_episodes=8))
+
+
 def test_two_goals_are_told_apart_when_the_ends_are_hidden() -> None:
     demos, true_groups = reaching(2)
     hidden = replace(

@@ -48,6 +48,36 @@ class EndData:
     """(E, n, A): the actions at these states, standardized."""
     operators: tuple[str | None, ...]
 
+    def take(self, rows: Array) -> EndData:
+        """Return what is read of these episodes alone."""
+        operators = tuple(self.operators[i] for i in rows)
+        return EndData(self.ends[rows], self.states[rows], self.actions[rows], operators)
+
+
+@dataclass(frozen=True, eq=False)
+class EndAxes:
+    """The principal components of final states that E episodes can tell."""
+
+    mean: Array
+    """(S,)"""
+    axes: Array
+    """(p, S)"""
+    size: float
+    """The root mean square of the components, which are divided by it."""
+
+    @staticmethod
+    def of(ends: Array) -> EndAxes:
+        """Return the components of final states (E, S)."""
+        count = int(np.clip(len(ends) // _EPISODES_PER_DIMENSION, 1, _DIMENSIONS))
+        mean = ends.mean(0)
+        axes = np.linalg.svd(ends - mean, full_matrices=False)[2][:count]
+        z = (ends - mean) @ axes.T
+        return EndAxes(mean, axes, max(float(np.sqrt((z**2).sum(1).mean())), 1e-12))
+
+    def components(self, ends: Array) -> Array:
+        """Return the components of final states: (E, S) → (E, p)."""
+        return np.asarray((ends - self.mean) @ self.axes.T / self.size)
+
 
 @dataclass(frozen=True, eq=False)
 class EndGroups:
@@ -59,22 +89,26 @@ class EndGroups:
     """Between the two nearest groups, in standard deviations; infinite for one group."""
     held_out: Mapping[int, Array]
     """The log-likelihood of each held-out final state for each number of groups: (E,)."""
+    axes: EndAxes
+    mixture: _Mixture
+
+    def shares_of(self, ends: Array) -> Array:
+        """Return the probability of each group for these final states: (E, S) → (E, K)."""
+        return self.mixture.shares(self.axes.components(ends))[0]
 
 
 def principal_ends(ends: Array) -> Array:
     """Return the principal components of final states (E, S) that E episodes can tell: (E, p)."""
-    count = int(np.clip(len(ends) // _EPISODES_PER_DIMENSION, 1, _DIMENSIONS))
-    centred = ends - ends.mean(0)
-    axes = np.linalg.svd(centred, full_matrices=False)[2]
-    z = centred @ axes[:count].T
-    return np.asarray(z / max(float(np.sqrt((z**2).sum(1).mean())), 1e-12))
+    return EndAxes.of(ends).components(ends)
 
 
 def group_ends(episodes: EndData, groups: int, seed: int) -> EndGroups:
     """Return this number of groups of final states, whether they are separated or not."""
-    z = principal_ends(episodes.ends)
-    shares = _fit(z, groups, seed).shares(z)[0]
-    return EndGroups(shares, _least_distance(z, shares.argmax(1)), {})
+    axes = EndAxes.of(episodes.ends)
+    z = axes.components(episodes.ends)
+    mixture = _fit(z, groups, seed)
+    shares = mixture.shares(z)[0]
+    return EndGroups(shares, _least_distance(z, shares.argmax(1)), {}, axes, mixture)
 
 
 def find_end_groups(episodes: EndData, max_groups: int, folds: int, seed: int) -> EndGroups:
@@ -89,7 +123,7 @@ def find_end_groups(episodes: EndData, max_groups: int, folds: int, seed: int) -
         groups = group_ends(episodes, k, seed)
         if are_goals(episodes, groups, fold):
             return replace(groups, held_out=held_out)
-    return EndGroups(np.ones((len(z), 1)), np.inf, held_out)
+    return replace(group_ends(episodes, 1, seed), held_out=held_out)
 
 
 def are_goals(episodes: EndData, groups: EndGroups, fold: Array) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 from counterbc.data.arrays import Array
 from counterbc.data.field_checks import check_fields, field_from
 
+_BLOCK = 5000  # episodes whose errors are in memory at once
+
 
 @dataclass(frozen=True)
 class IntentSearch:
@@ -40,9 +42,18 @@ class IntentSearch:
     time grows with their cube."""
     folds: int = field_from(2, 4)
     """Folds of episodes that decide the number of groups."""
+    most_episodes: int = field_from(8, 4000)
+    """Larger datasets are subsampled at random to this many episodes to find the groups; all
+    episodes are then assigned to them."""
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+    def sample(self, count: int, seed: int) -> Array:
+        """Return the episodes, of so many, in which groups are found: (≤ most_episodes,)."""
+        if count <= self.most_episodes:
+            return np.arange(count)
+        return np.sort(np.random.default_rng(seed).permutation(count)[: self.most_episodes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +67,9 @@ class Law:
 
     def shares(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Return r (E, K), and the log-likelihood of each episode (E,), up to a constant."""
-        return self.shares_of(_errors(x, y, self.weight))
+        blocks = [slice(i, i + _BLOCK) for i in range(0, len(x), _BLOCK)]  # errors are large
+        shares = [self.shares_of(_errors(x[b], y[b], self.weight)) for b in blocks]
+        return np.concatenate([s for s, _ in shares]), np.concatenate([log for _, log in shares])
 
     def shares_of(self, error: Array, times: float = 1.0) -> tuple[Array, Array]:
         """Return the same from the errors of this law (E, n, K, Y).

@@ -8,7 +8,8 @@ state s_T of the episode and y_t = (a_t, s_T),
 and an episode belongs to k with probability r_k(e) ∝ w_k exp ℓ_k(e). ℓ is a mean and not a sum:
 the pairs of an episode share their s_T, so they are not independent. Σ is shared, so groups differ
 in their goals and not in their noise. EM estimates B, Σ, w and r; each of its steps is a ridge
-regression in closed form. Held-out episodes decide the number of groups.
+regression in closed form. Held-out episodes decide the number of groups. A random sample of a large
+dataset decides all of this, and the other episodes get their r_k(e) from it.
 
 With many dimensions and few episodes this law overfits and finds one group. Then the final states
 alone may show more (`intent_ends.py`).
@@ -37,9 +38,8 @@ from counterbc.diagnosis.intent_ends import (
 )
 from counterbc.diagnosis.intent_laws import IntentSearch as IntentSearch
 from counterbc.diagnosis.intent_laws import likeliest_law
+from counterbc.diagnosis.intent_pairs import end_data, features_and_targets, standardized_states
 from counterbc.errors import DataError, OptionError, unknown
-
-_ROWS = 500  # observations that decide the principal components
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,8 @@ class Intents:
     shares: Array
     """r_k(e), the probability of each group for each episode: (E, K); larger groups first."""
     held_out: Mapping[int, Array]
-    """The log-likelihood of held-out episodes for each number of groups that was tried: (E,)."""
+    """The log-likelihood of held-out episodes for each number of groups that was tried: (E,); of a
+    sample of large datasets."""
     end_held_out: Mapping[int, Array] = field(default_factory=dict)
     """That of the final states of held-out episodes alone: (E,)."""
     angles: tuple[str, ...] = ()
@@ -134,20 +135,22 @@ def find_intents(
     count = search.max_groups if groups is None else groups
     if count < 1:
         raise OptionError(f"groups is {count}; ask for 1 or more")
-    if len(demos) < (2 * search.folds if groups is None else groups):
-        minimum = 2 * search.folds if groups is None else groups
+    minimum = 2 * search.folds if groups is None else groups
+    if (usable := min(len(demos), search.most_episodes)) < minimum:
         raise DataError(
-            f"{len(demos)} episodes are too few to tell {count} groups apart; "
+            f"{usable} episodes are too few to tell {count} groups apart; "
             f"give {minimum} or more, or ask for fewer groups"
         )
     names = _angle_names(demos, angles)
-    states = _states(demos, names)
-    x, y = _pairs(demos, states, seed, search)
-    episodes = _end_data(demos, states, y, search)
+    states = standardized_states(demos, names)
+    x, y = features_and_targets(demos, states, seed, search)
+    episodes = end_data(demos, states, y, search, _people(demos))
+    sample = search.sample(len(demos), seed)
     if groups is None:
-        shares, held_out, end_held_out = _search(x, y, episodes, seed, search)
+        shares, held_out, end_held_out = _search(x, y, episodes, sample, seed, search)
     else:
-        shares, held_out, end_held_out = _given(x, y, episodes, groups, seed, search), {}, {}
+        shares = _given(x, y, episodes, sample, groups, seed, search)
+        held_out, end_held_out = {}, {}
     order = np.argsort(-np.bincount(shares.argmax(1), minlength=shares.shape[1]), kind="stable")
     return Intents(
         tuple(e.name for e in demos.episodes), shares[:, order], held_out, end_held_out, names
@@ -155,26 +158,34 @@ def find_intents(
 
 
 def _search(
-    x: Array, y: Array, episodes: EndData, seed: int, search: IntentSearch
+    x: Array, y: Array, episodes: EndData, sample: Array, seed: int, search: IntentSearch
 ) -> tuple[Array, dict[int, Array], Mapping[int, Array]]:
-    """Return the shares of the groups that the data support, and both kinds of evidence."""
-    held_out = {k: _held_out(x, y, k, seed, search) for k in range(1, search.max_groups + 1)}
-    shares = likeliest_law(x, y, _fewest(held_out), seed, search)[1].shares(x, y)[0]
-    ends = find_end_groups(episodes, search.max_groups, search.folds, seed)
+    """Return the shares of the groups that the data support, and both kinds of evidence.
+
+    The episodes of the sample decide; the others get shares of the same groups.
+    """
+    x_sample, y_sample = x[sample], y[sample]
+    counts = range(1, search.max_groups + 1)
+    held_out = {k: _held_out(x_sample, y_sample, k, seed, search) for k in counts}
+    law = likeliest_law(x_sample, y_sample, _fewest(held_out), seed, search)[1]
+    ends = find_end_groups(episodes.take(sample), search.max_groups, search.folds, seed)
+    shares = law.shares(x, y)[0]
     if shares.shape[1] == 1 or are_operators(episodes, shares.argmax(1)):
-        shares = ends.shares
+        shares = ends.shares_of(episodes.ends)
     return shares, held_out, ends.held_out
 
 
 def _given(
-    x: Array, y: Array, episodes: EndData, groups: int, seed: int, search: IntentSearch
-) -> Array:
+    x: Array, y: Array, episodes: EndData, sample: Array, groups: int, seed: int,
+    search: IntentSearch,
+) -> Array:  # fmt: skip
     """Return the shares of this number of groups: by final states if these are goals."""
-    fold = np.random.default_rng(seed).permutation(len(x)) % search.folds
-    ends = group_ends(episodes, groups, seed)
-    if groups > 1 and are_goals(episodes, ends, fold):
-        return ends.shares
-    return likeliest_law(x, y, groups, seed, search)[1].shares(x, y)[0]
+    fold = np.random.default_rng(seed).permutation(len(sample)) % search.folds
+    few = episodes.take(sample)
+    ends = group_ends(few, groups, seed)
+    if groups > 1 and are_goals(few, ends, fold):
+        return ends.shares_of(episodes.ends)
+    return likeliest_law(x[sample], y[sample], groups, seed, search)[1].shares(x, y)[0]
 
 
 def _fewest(held_out: Mapping[int, Array]) -> int:
@@ -195,45 +206,6 @@ def _held_out(x: Array, y: Array, groups: int, seed: int, search: IntentSearch) 
         law = likeliest_law(x[fold != f], y[fold != f], groups, seed, search)[1]
         out[fold == f] = law.shares(x[fold == f], y[fold == f])[1]
     return out
-
-
-# The pairs
-
-
-def _times(length: int, search: IntentSearch) -> Array:
-    """Return the steps that are read of an episode: (n,)."""
-    return np.linspace(0, length - 1, search.pairs).round().astype(int)
-
-
-def _pairs(
-    demos: Demonstrations, states: list[Array], seed: int, search: IntentSearch
-) -> tuple[Array, Array]:
-    """Return φ(s_t) and y_t of some pairs of every episode: (E, n, D), (E, n, Y)."""
-    states = _reduced(states, search.dimensions)
-    rng = np.random.default_rng(seed)
-    frequency = search.width * rng.normal(size=(states[0].shape[1], search.features))
-    phase = rng.uniform(0, 2 * np.pi, search.features)
-    height = 3 / np.sqrt(max(search.features, 1) / 2)
-    x, y = [], []
-    for s, e in zip(states, demos.episodes, strict=True):
-        t = _times(len(s), search)
-        waves = height * np.cos(s[t] @ frequency + phase)
-        x.append(np.concatenate([np.ones((len(t), 1)), s[t], waves], axis=1))
-        y.append(np.concatenate([e.action[t], np.tile(s[-1], (len(t), 1))], axis=1))
-    return np.array(x), _standardize(np.array(y))
-
-
-def _end_data(
-    demos: Demonstrations, states: list[Array], y: Array, search: IntentSearch
-) -> EndData:
-    """Return final states, and some pairs in as many dimensions as the episodes allow."""
-    few = _reduced(states, min(search.dimensions, max(len(states) // 4, 2)))
-    return EndData(
-        ends=np.stack([s[-1] for s in states]),
-        states=np.stack([s[_times(len(s), search)] for s in few]),
-        actions=y[..., : demos.action_size],
-        operators=_people(demos),
-    )
 
 
 def _people(demos: Demonstrations) -> tuple[str | None, ...]:
@@ -257,34 +229,3 @@ def _angle_names(demos: Demonstrations, angles: Sequence[str]) -> tuple[str, ...
             raise unknown("observation", name, demos.obs_names)
     dims = {*dims_of(demos, [*angles, *demos.angles]), *wrapped_angles(demos)}
     return tuple(dimension_text(demos, dim) for dim in sorted(dims))
-
-
-def _states(demos: Demonstrations, angles: Sequence[str]) -> list[Array]:
-    """Return standardized observations of each episode, angles as cosine and sine: (T, S) each."""
-    obs = demos.obs.astype(np.float64)
-    is_angle = np.isin(np.arange(obs.shape[1]), dims_of(demos, angles))
-    turns = obs[:, is_angle]
-    flat = np.concatenate([obs[:, ~is_angle], np.cos(turns), np.sin(turns)], axis=1)
-    ends = np.cumsum([len(e) for e in demos.episodes])
-    return list(np.split(_standardize(flat), ends[:-1]))
-
-
-def _reduced(states: list[Array], dimensions: int) -> list[Array]:
-    """Return the states in at most this many dimensions."""
-    ends = np.cumsum([len(s) for s in states])
-    return list(np.split(_reduce(np.concatenate(states), dimensions), ends[:-1]))
-
-
-def _reduce(values: Array, dimensions: int) -> Array:
-    """Return the first principal components of values (N, S), standardized, if S is larger."""
-    if values.shape[1] <= dimensions:
-        return values
-    rows = np.linspace(0, len(values) - 1, min(len(values), _ROWS)).round().astype(int)
-    axes = np.linalg.svd(values[rows], full_matrices=False)[2]  # (min(rows, S), S)
-    return _standardize(values @ axes[:dimensions].T)
-
-
-def _standardize(values: Array) -> Array:
-    flat = values.reshape(-1, values.shape[-1])
-    scale = flat.std(0)
-    return np.asarray((values - flat.mean(0)) / np.where(scale > 1e-9, scale, 1.0))
