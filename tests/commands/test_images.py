@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -46,11 +47,15 @@ def test_large_images_are_made_small_with_their_aspect(
 
 
 def test_only_a_first_training_on_images_differs_from_the_default() -> None:
-    assert first_training(demos_of()) == ()
-    assert first_training(demos_of((96, 96))) == (
+    assert first_training(demos_of(), 5) == ()
+    assert first_training(demos_of((96, 96)), 5) == (
         "--method", "bc", "--steps", 2000, "--held-out", 0.2
     )  # fmt: skip
-    assert first_training(demos_of((480, 640)))[-3:] == ("--image-size", 96, 128)
+    assert first_training(demos_of((480, 640)), 5)[-3:] == ("--image-size", 96, 128)
+
+
+def test_a_single_episode_is_not_held_out() -> None:
+    assert first_training(demos_of((96, 96)), 1) == ("--method", "bc", "--steps", 2000)
 
 
 def test_the_training_suggested_for_images_is_short_and_of_small_images(
@@ -72,13 +77,39 @@ def test_the_training_suggested_for_images_is_short_and_of_small_images(
     assert copied == [f"counterbc train copy.hdf5 {short} {smaller}"]
 
 
+def test_the_command_that_also_reads_the_cameras_is_printed(
+    tmp_path: Path, call: Call, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    with h5py.File("demos.hdf5", "w") as file:
+        for i in range(2):
+            file[f"data/demo_{i}/actions"] = rng.uniform(-1, 1, (20, 2))
+            file[f"data/demo_{i}/obs/eef_pos"] = rng.uniform(-1, 1, (20, 3))
+            file[f"data/demo_{i}/obs/top_image"] = rng.integers(0, 256, (20, 40, 40, 3), np.uint8)
+    line = "counterbc inspect demos.hdf5 --obs eef_pos --obs top_image"
+    answer = call_json("inspect", "demos.hdf5")
+    assert answer["with_cameras"] == line
+    assert f"To read the cameras as well: {line}" in call("inspect", "demos.hdf5")[1]
+    assert call_json("inspect", "demos.hdf5", "--obs", "eef_pos")["with_cameras"] is None
+    read = call_json(*line.split()[1:])
+    assert read["with_cameras"] is None
+    short = "--method bc --steps 2000 --held-out 0.2"
+    assert read["next"] == [f"counterbc train demos.hdf5 --obs eef_pos --obs top_image {short}"]
+    options = ("--method", "bc", "--steps", 2, "--lag", 0, "--exclude", "demo_1")
+    status, out, err = call("train", "demos.hdf5", *options)
+    assert status == 0, err
+    (again,) = re.findall(r"to read them as well: (.*)\n", out)
+    assert again == line.replace(".hdf5", ".hdf5 --exclude demo_1")
+
+
 @pytest.mark.needs("envpool")
 def test_demonstrations_with_a_camera_lead_to_a_short_training(
     tmp_path: Path, call_json: CallJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for world, options in (
-        ("car-racing", " --method bc --steps 2000 --held-out 0.2"),
+        ("car-racing", " --method bc --steps 2000"),  # of one episode nothing can be held out
         ("intersection", ""),
     ):
         answer = call_json("demonstrate", world, "--pairs", 20, "--out", f"{world}.hdf5")

@@ -15,6 +15,7 @@ from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.demonstrators import UniformNoise, demonstrate
 from counterbc.formats import save
 from tests.fixture_types import Make, Paste
+from tests.identities.test_films import films
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterbc.errors.InfeasibleActions")
 LINES = 5  # at most, the first one included
@@ -74,6 +75,28 @@ def check_exported(obs_size: int, action_size: int) -> None:
     assert np.isfinite(action).all()
 
 
+def check_exported_with_cameras(action_size: int, cameras: int) -> None:
+    """Check that the file for the robot reads every camera beside a vector, and acts."""
+    session = onnxruntime.InferenceSession("run.onnx")
+    inputs = {i.name: i for i in session.get_inputs()}
+    assert "obs" in inputs
+    assert len(inputs) == cameras + 1
+    feeds = {
+        name: np.zeros((1, *i.shape[1:]), np.float32 if name == "obs" else np.uint8)
+        for name, i in inputs.items()
+    }
+    (actions,) = session.run(None, feeds)
+    assert np.shape(actions)[-1] == action_size
+    assert np.isfinite(actions).all()
+
+
+def follow_with_cameras(file: Path | str, paste: Paste) -> list[str]:
+    """Inspect a file, and follow what is printed for those who want its cameras read."""
+    done = paste(f"counterbc inspect {file}")
+    (line,) = re.findall(r"^To read the cameras as well: (.*)$", done.stdout, re.M)
+    return ["inspect", *follow(line, paste)]
+
+
 def with_camera(height: int, width: int) -> Demonstrations:
     """Return demonstrations with a vector and a camera that shows a white square."""
     rng, episodes = np.random.default_rng(0), []
@@ -103,6 +126,37 @@ def test_a_robomimic_file_leads_to_a_policy_for_the_robot(paste: Paste) -> None:
     names = follow("counterbc inspect 'my demos.hdf5' --steps 30", paste)
     assert names == ["inspect", "compare", "train", "evaluate", "export"]
     check_exported(4, 2)
+
+
+@pytest.mark.slow
+def test_a_robomimic_file_of_people_leads_to_a_policy_by_what_is_printed_alone(
+    data: Path, paste_often: Paste
+) -> None:
+    file = data / "fixtures/robomimic_ph_lift_low_dim_excerpt.hdf5"
+    names = follow(f"counterbc inspect {file}", paste_often)
+    assert names == ["inspect", "compare", "train", "export"]
+    check_exported(55, 7)
+
+
+@pytest.mark.slow
+def test_a_robomimic_file_with_cameras_leads_to_a_policy_that_reads_them(
+    data: Path, paste_often: Paste
+) -> None:
+    file = data / "fixtures/robomimic_mh_lift_image_excerpt.hdf5"
+    names = follow_with_cameras(file, paste_often)
+    assert names == ["inspect", "inspect", "train", "export"]
+    check_exported_with_cameras(7, cameras=2)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("av")
+def test_films_and_joints_of_a_robot_lead_to_a_policy_that_reads_both(
+    data: Path, paste_often: Paste
+) -> None:
+    films(data, Path("robot"))
+    names = follow_with_cameras("robot", paste_often)
+    assert names == ["inspect", "inspect", "train", "export"]
+    check_exported_with_cameras(26, cameras=1)
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ class Demonstrate(Command):
             "difference": difference.mean,
             "difference_se": difference.se,
             "fingerprint": demos.fingerprint(),
-            "next": [suggestion("train", out, *first_training(demos))],
+            "next": [suggestion("train", out, *first_training(demos, len(demos)))],
         }
         people = "1 operator" if operators == 1 else f"{operators} operators"
         error = f" ± {difference.se:.2f} (standard error over episodes)" if len(demos) > 1 else ""

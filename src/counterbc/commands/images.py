@@ -9,18 +9,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from counterbc.data.demonstrations import Demonstrations
 
-FIRST_TRAINING = ("--method", "bc", "--steps", 2000, "--held-out", 0.2)
-"""A first training on images: no search for Δ and steps, and a test on held-out episodes."""
+FIRST_TRAINING = ("--method", "bc", "--steps", 2000)
+"""A first training on images: no search for Δ and steps."""
+HELD_OUT = ("--held-out", 0.2)
+"""Its test on held-out episodes."""
 LARGEST = 128 * 128
 """Pixels of an image up to which no smaller one is suggested."""
 _SUGGESTED = 96 * 128
 _MULTIPLE, _LEAST = 4, 36  # of each side; the convolutions of policies need 36 pixels
 
 
-def first_training(demos: Demonstrations) -> tuple[object, ...]:
-    """Return the options of a quick first training on these demonstrations; empty without cameras,
-    where the default search is quick enough."""
-    return (*FIRST_TRAINING, *image_size(demos)) if demos.cameras else ()
+def first_training(demos: Demonstrations, episodes: int) -> tuple[object, ...]:
+    """Return the options of a quick first training on this number of episodes; empty without
+    cameras, where the default search is quick enough. A single episode cannot be held out."""
+    if not demos.cameras:
+        return ()
+    return (*FIRST_TRAINING, *(HELD_OUT if episodes > 1 else ()), *image_size(demos))
+
+
+def keys_with_cameras(demos: Demonstrations, keys: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return what to give --obs so that cameras are read as well; empty where none is left out.
+
+    `keys` are the observations that are read, by default those of the demonstrations.
+    """
+    if not demos.blind_to:
+        return ()
+    return (*(keys or (key for key, _ in demos.obs_keys)), *demos.cameras, *demos.blind_to)
 
 
 def image_size(demos: Demonstrations) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json, explained_lines, plain_table, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS, DataCommand, Demos
-from counterbc.commands.images import first_training, image_size
+from counterbc.commands.images import first_training, image_size, keys_with_cameras
 from counterbc.printing import stage
 
 if TYPE_CHECKING:
@@ -79,10 +79,14 @@ class Inspect(DataCommand):
         problem = self._problem_of_env(None if keys else inspection.model)
         if problem:
             output.append(f"\nPolicies cannot be tested there: {problem}.")
+        with_cameras = self._with_cameras(inspection.model, keys)
+        if with_cameras:
+            output.append(f"\nTo read the cameras as well: {with_cameras}")
         shares = None if explained is None else explained.as_dict()
         payload = report.as_dict() | {
             "explained": shares,
             "env_problem": problem or None,
+            "with_cameras": with_cameras or None,
             "next": [self._next(report, inspection.model, can_test=not problem)],
         }
         return payload, output
@@ -101,6 +105,15 @@ class Inspect(DataCommand):
 
         return reason_not_tested(self.env, Spaces.of_data(model), is_typed=True)
 
+    def _with_cameras(self, model: Demonstrations, keys: Sequence[str]) -> str:
+        """Return the command that also looks at the cameras that are not read by default; empty
+        where there are none, or where observations were chosen."""
+        every_key = () if self.obs else keys_with_cameras(model, keys)
+        if not every_key:
+            return ""
+        typed = self.as_typed(*DATA_OPTIONS, "steps", changes={"obs": every_key})
+        return suggestion("inspect", *self.demos, *typed)
+
     def _next(self, report: InspectionReport, model: Demonstrations, *, can_test: bool) -> str:
         """Return the command to paste next: without damaged episodes, or the comparison, which
         measures no returns in an environment in which policies cannot be tested.
@@ -117,7 +130,8 @@ class Inspect(DataCommand):
             return suggestion("inspect", *self.demos, *typed)
         typed = self.as_typed(*DATA_OPTIONS, "steps")
         if model.cameras and self.steps is None:
-            return suggestion("train", *self.demos, *typed, *first_training(model))
+            options = first_training(model, report.episodes)
+            return suggestion("train", *self.demos, *typed, *options)
         if not can_test:
             typed = self.as_typed(*DATA_OPTIONS, "steps", changes={"env": "none"})
         return suggestion("compare", *self.demos, *typed, *image_size(model))

@@ -68,8 +68,10 @@ class IntentsCommand(DataCommand):
         if self.out is not None:
             copy = intents.mark(demos)
             (intents.condition(copy) if self.condition else copy).save(self.out)
-            mask = [] if self.condition or intents.groups == 1 else ["--mask", "intent_0"]
-            typed = (*mask, *self.as_typed("env", "trusted"), *first_training(demos))
+            is_whole = self.condition or intents.groups == 1
+            episodes = len(demos) if is_whole else int((intents.group == 0).sum())
+            mask = [] if is_whole else ["--mask", "intent_0"]
+            typed = (*mask, *self.as_typed("env", "trusted"), *first_training(demos, episodes))
             next_steps = [suggestion("train", self.out, *typed)]
             output.append(f"\nWritten to {self.out}.")
             if not_read:
@@ -90,7 +92,7 @@ class IntentsCommand(DataCommand):
             typed = self.as_typed(*DATA_OPTIONS)
             if not can_tell:
                 return suggestion("inspect", *self.demos, *typed)
-            return suggestion("train", *self.demos, *typed, *first_training(demos))
+            return suggestion("train", *self.demos, *typed, *first_training(demos, len(demos)))
         typed = self.as_typed(*DATA_OPTIONS, "groups", "seed", "search")
         copy = f"{self.demos[0].stem}-goals.hdf5"
         return suggestion("intents", *self.demos, *typed, "--condition", "--out", copy)

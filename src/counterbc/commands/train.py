@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import join
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -13,6 +12,7 @@ from tyro.conf import UseAppendAction
 
 from counterbc.commands.command import Json, suggestion
 from counterbc.commands.data_command import DATA_OPTIONS
+from counterbc.commands.images import keys_with_cameras
 from counterbc.commands.method_command import MethodCommand
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Train(MethodCommand):
         output += [f"  chosen   {text}" for text in _chosen(policies)]
         payload["held_out_beside_bc"] = _beside_bc(policies)
         output += _beside_bc_text(payload["held_out_beside_bc"])
-        output += _unread(demos)
+        output += self._unread(demos)
         if settings.get("held_out"):
             from counterbc.experiments.plots import loss_figure
 
@@ -189,6 +189,14 @@ class Train(MethodCommand):
             return [f"They cannot be tested here: {problem}."], export
         return [], suggestion("evaluate", out, *self.as_typed("env"))
 
+    def _unread(self, demos: Demonstrations) -> list[str]:
+        """Return how to read the cameras that were not read, if there are any."""
+        keys = keys_with_cameras(demos)
+        if not keys:
+            return []
+        typed = self.as_typed(*DATA_OPTIONS, changes={"obs": keys})
+        return [f"  cameras  to read them as well: {suggestion('inspect', *self.demos, *typed)}"]
+
     def _demonstrations(self) -> Demonstrations:
         """Return the pairs to learn from."""
         demos = self.read(self.demos)
@@ -196,14 +204,6 @@ class Train(MethodCommand):
             names = tuple(e.name for e in demos.subset(operator=self.expert).episodes)
             demos = replace(demos, masks={**demos.masks, "expert": names})
         return demos if self.pairs is None else demos.sample_pairs(self.pairs, self.pairs_seed)
-
-
-def _unread(demos: Demonstrations) -> list[str]:
-    """Return how to read the cameras that were not read, if there are any."""
-    if not demos.blind_to:
-        return []
-    keys = [*(key for key, _ in demos.obs_keys), *demos.cameras, *demos.blind_to]
-    return [f"  cameras  to read them as well: --obs {join(keys)}"]
 
 
 def _chosen(policies: Policies) -> list[str]:
