@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterbc.diagnosis.kinematics import kinematics, spectral_arc_length
+from counterbc.diagnosis.kinematics import all_kinematics, kinematics, spectral_arc_length
 
 
 def test_a_straight_steady_path_is_efficient_and_never_idle() -> None:
@@ -32,3 +32,22 @@ def test_a_shaky_speed_is_less_smooth_than_a_bell() -> None:
     shaky = bell * (1 + 0.5 * np.sin(30 * np.pi * t))
     assert spectral_arc_length(shaky) < spectral_arc_length(bell) < 0
     assert spectral_arc_length(3 * bell) == pytest.approx(spectral_arc_length(bell))
+
+
+def test_measures_of_many_episodes_are_those_of_each_alone() -> None:
+    rng = np.random.default_rng(0)
+    lengths = (1, 2, 3, 5, 20, 20, 1, 20)
+    paths = [rng.normal(size=(n, 3)).cumsum(0) for n in lengths]
+    paths[5] = np.ones((20, 3))  # stays where it is
+    actions = [rng.uniform(-1, 1, (n, 2)) for n in lengths]
+    measures = all_kinematics(paths, actions, 1.5)
+    for i, (path, action) in enumerate(zip(paths, actions, strict=True)):
+        step = np.linalg.norm(np.diff(path, axis=0), axis=1)
+        alone = kinematics(path, action, 1.5)
+        assert list(alone) == list(measures)
+        np.testing.assert_array_equal([v[i] for v in measures.values()], list(alone.values()))
+        if len(path) > 1:
+            assert alone["speed"] == step.mean() / 1.5
+    assert np.isnan([measures["efficiency"][5], measures["smoothness"][5]]).all()
+    assert np.isnan([measures["speed"][0], measures["jerk"][1], measures["idle"][6]]).all()
+    np.testing.assert_array_equal(measures["length"], lengths)

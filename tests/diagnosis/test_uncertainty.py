@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from scipy import stats
 
 from counterbc.diagnosis import uncertainty
 
@@ -51,3 +53,16 @@ def test_intervals_hold_though_what_is_subtracted_is_known_with_an_error() -> No
 def test_too_little_gives_no_interval() -> None:
     assert np.isnan(uncertainty.of_series(np.ones(2))).all()
     assert np.isnan(uncertainty.of_groups(np.ones(1))).all()
+
+
+def test_many_series_have_the_intervals_of_each_alone() -> None:
+    squares = np.random.default_rng(0).uniform(0, 1, (5, 30))
+    squares[1], squares[2] = 0.5, np.nan  # the same number everywhere; unknown
+    squares[3] = np.sort(squares[3])
+    less = np.array([0.2, 0.1, 0.0, 0.3, 2.0])
+    low, high = uncertainty.of_each_series(squares, less, 0.05)
+    alone = [uncertainty.of_series(x, y, 0.05) for x, y in zip(squares, less.tolist(), strict=True)]
+    np.testing.assert_array_equal(np.stack([low, high], axis=1), alone)
+    half = 0.05 * stats.t.ppf(0.95, 29)
+    assert alone[1] == pytest.approx((np.sqrt(0.4 - half), np.sqrt(0.4 + half)))
+    assert np.isnan(alone[2]).all()

@@ -23,13 +23,22 @@ def within(center: Array, target: Array, radius: Array, shape: str, feasible: Fe
     """
     begin = _project(center, feasible)
     end = np.where(radius > 0, _project(target, feasible), begin)
-    low, high = np.zeros((len(center), 1)), np.ones((len(center), 1))
-    for i in range(_HALVINGS):
-        t = high if i == 0 else (low + high) / 2  # most need no limit, so try the whole way first
-        point = begin + t * (end - begin)
-        ok = _inside(point - center, radius, shape) & _contains(point, feasible)
-        low, high = np.where(ok[:, None], t, low), np.where(ok[:, None], high, t)
-    return np.asarray(begin + low * (end - begin))
+    way = end - begin
+
+    def allowed(rows: Array | slice, t: Array) -> Array:
+        point = begin[rows] + t * way[rows]
+        inside = _inside(point - center[rows], radius, shape)
+        return np.asarray(inside & _contains(point, feasible))
+
+    share = np.ones((len(center), 1))  # of the way; most need no limit
+    rows = np.flatnonzero(~allowed(slice(None), share))
+    low, high = np.zeros((len(rows), 1)), np.ones((len(rows), 1))
+    for _ in range(_HALVINGS - 1):
+        t = (low + high) / 2
+        ok = allowed(rows, t)[:, None]
+        low, high = np.where(ok, t, low), np.where(ok, high, t)
+    share[rows] = low
+    return np.asarray(begin + share * way)
 
 
 def prediction_trust(residual: Array, disagreement: Array) -> Array:

@@ -22,6 +22,7 @@ import numpy as np
 
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.diagnosis.equal_lengths import equal_lengths
 
 ODD = 2.5
 """Robust standard deviations above the usual from which an episode or operator is an outlier."""
@@ -39,7 +40,9 @@ def by_episode(demos: Demonstrations, values: Array) -> list[Array]:
 
 def known_by_episode(demos: Demonstrations, residual: Array) -> list[Array]:
     """Split residuals (N, A) into those of each episode, without pairs for which they are NaN."""
-    return [r[~np.isnan(r).any(1)] for r in by_episode(demos, residual)]
+    is_known = ~np.isnan(residual).any(1)  # (N,)
+    ends = np.cumsum([len(e) for e in demos.episodes])
+    return np.split(residual[is_known], np.cumsum(is_known)[ends - 1][:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,11 @@ class Components:
     @staticmethod
     def of(residuals: Sequence[Array]) -> Components:
         """Return the components of the residuals of each episode, (T, A) each."""
-        return Components(*np.array([_mean_squares(r) for r in residuals]).T)
+        values = np.full((4, len(residuals)), np.nan)
+        for episodes, r in equal_lengths(residuals):
+            if r.shape[1] > 2:
+                values[:, episodes] = _mean_squares(r)
+        return Components(*values)
 
     @cached_property
     def model_error(self) -> float:
@@ -149,14 +156,12 @@ class Components:
         return nearest
 
 
-def _mean_squares(r: Array) -> tuple[float, ...]:
-    if len(r) < 3:
-        return (np.nan,) * 4
-    product = (r[1:] * r[:-1]).sum(1)  # (T − 1,)
-    noise = 0.5 * (np.diff(r, axis=0) ** 2).sum(1).mean()
-    two_steps = (r[2:] * r[:-2]).sum(1).mean()
-    variance = product.var() / (len(r) - 2)
-    return float(noise), float(product.mean()), float(variance), float(two_steps)
+def _mean_squares(r: Array) -> tuple[Array, ...]:
+    """Return the fields of `Components` for episodes of T ≥ 3 pairs: (E, T, A) → (E,) each."""
+    product = (r[:, 1:] * r[:, :-1]).sum(2)  # (E, T − 1)
+    noise = 0.5 * (np.diff(r, axis=1) ** 2).sum(2).mean(1)
+    two_steps = (r[:, 2:] * r[:, :-2]).sum(2).mean(1)
+    return noise, product.mean(1), product.var(1) / (r.shape[1] - 2), two_steps
 
 
 def _median(values: Array) -> float:

@@ -23,7 +23,7 @@ from scipy import stats
 from counterbc.data.action_scale import scaled_actions
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
-from counterbc.diagnosis.components import by_episode
+from counterbc.diagnosis.equal_lengths import equal_lengths
 from counterbc.diagnosis.kinematics import speeds
 
 LEAST_DIFFERENCE = 0.1
@@ -55,7 +55,7 @@ class Effort:
         count = len(demos)
         same = Effort(np.ones(count), np.ones(count))
         aim = _from_zero(demos, predicted)
-        gain, variance = _gains(by_episode(demos, residual), by_episode(demos, aim))
+        gain, variance = _gains(*_finite(demos, residual, aim))
         is_known = np.isfinite(gain)
         if is_known.sum() < _LEAST_EPISODES:
             return same
@@ -67,8 +67,8 @@ class Effort:
         between = deviation**2 - sampling
         trust = np.where(is_known, between / (between + variance), 0.0)  # shrinks unsure gains
         gain = np.exp(middle + trust * (logs - middle))
-        left = by_episode(demos, residual + (1 - _per_pair(demos, gain)) * aim)
-        return Effort(gain, _usual_sizes(left, speeds(demos)))
+        left = residual + (1 - _per_pair(demos, gain)) * aim
+        return Effort(gain, _usual_sizes(_finite(demos, left)[0], speeds(demos)))
 
     def comparable(self, demos: Demonstrations, residual: Array, predicted: Array) -> Array:
         """Return residuals (N, A) without differences in gain, in units of their usual size."""
@@ -101,22 +101,33 @@ def _gains(residuals: list[Array], aims: list[Array]) -> tuple[Array, Array]:
     NaN for short episodes and for those that are predicted to do nothing.
     """
     gain, variance = np.full((2, len(residuals)), np.nan)
-    for i, (residual, aim) in enumerate(zip(residuals, aims, strict=True)):
-        rows = np.isfinite(residual).all(1)
-        power = float((aim[rows] ** 2).sum())
-        if rows.sum() < _LEAST_PAIRS or not power > 0:
+    for episodes, residual, aim in equal_lengths(residuals, aims):
+        residual, aim = (x.reshape(len(x), -1) for x in (residual, aim))  # (E, T A)
+        power = (aim**2).sum(1)
+        rows = power > 0
+        if len(residuals[episodes[0]]) < _LEAST_PAIRS or not rows.any():
             continue
-        g = 1 + float((residual[rows] * aim[rows]).sum()) / power
-        gain[i] = np.clip(g, *_GAINS)
-        left = residual[rows] + (1 - gain[i]) * aim[rows]
-        variance[i] = float((left**2).mean()) / power / gain[i] ** 2
+        episodes, residual, aim, power = (x[rows] for x in (episodes, residual, aim, power))
+        g = np.clip(1 + (residual * aim).sum(1) / power, *_GAINS)
+        left = residual + (1 - g)[:, None] * aim
+        gain[episodes], variance[episodes] = g, (left**2).mean(1) / power / g**2
     return gain, variance
+
+
+def _finite(demos: Demonstrations, residual: Array, *others: Array) -> list[list[Array]]:
+    """Return residuals (N, A) and other values of the pairs whose residuals are finite, split into
+    those of each episode."""
+    is_known = np.isfinite(residual).all(1)  # (N,)
+    ends = np.cumsum(is_known)[np.cumsum([len(e) for e in demos.episodes]) - 1]
+    return [np.split(x[is_known], ends[:-1]) for x in (residual, *others)]
 
 
 def _usual_sizes(residuals: list[Array], speed: Array) -> Array:
     """Return the root mean square of residuals that is usual at each episode's speed, by slopes
     from the other folds, relative to the median: (E,)."""
-    squares = np.array([_mean_square(r) for r in residuals])
+    squares = np.full(len(residuals), np.nan)
+    for episodes, r in equal_lengths(residuals):
+        squares[episodes] = (r**2).sum(2).mean(1)
     is_known = (squares > 0) & (speed > 0)  # False for NaN
     if is_known.sum() < _LEAST_EPISODES:
         return np.ones(len(squares))
@@ -136,11 +147,6 @@ def _slope(x: Array, y: Array) -> float:
         return 0.0
     fit = stats.theilslopes(y, x)
     return float(fit.slope) if fit.low_slope > 0 else 0.0
-
-
-def _mean_square(residual: Array) -> float:
-    known = residual[np.isfinite(residual).all(1)]
-    return float((known**2).sum(1).mean()) if len(known) else np.nan
 
 
 def _deviation(values: Array) -> float:

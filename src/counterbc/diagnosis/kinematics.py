@@ -14,11 +14,14 @@ Measures that an episode is too short for are NaN.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from counterbc.data.angles import cos_and_sin
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
+from counterbc.diagnosis.equal_lengths import equal_lengths
 
 MEASURES = ("length", "speed", "smoothness", "jerk", "idle", "efficiency", "saturation")
 _CUTOFF = 0.05  # of the spectrum's height: what lies beyond is taken for noise
@@ -30,34 +33,68 @@ def kinematics(path: Array, action: Array, typical_step: float) -> dict[str, flo
 
     `typical_step` is the dataset's median step.
     """
-    step = np.linalg.norm(np.diff(path, axis=0), axis=1)  # (T − 1,)
-    way = float(step.sum())
-    straight = float(np.linalg.norm(path[-1] - path[0]))
-    bend = np.diff(action, n=2, axis=0)  # (T − 2, A)
+    measures = all_kinematics([path], [action], typical_step)
+    return {name: float(values[0]) for name, values in measures.items()}
+
+
+def all_kinematics(
+    paths: Sequence[Array], actions: Sequence[Array], typical_step: float
+) -> dict[str, Array]:
+    """Return the measures of each episode: (E,) each."""
+    measures = {name: np.full(len(paths), np.nan) for name in MEASURES}
+    for episodes, path, action in equal_lengths(paths, actions):
+        for name, values in _measures(path, action, typical_step).items():
+            measures[name][episodes] = values
+    return measures
+
+
+def _measures(path: Array, action: Array, typical_step: float) -> dict[str, Array]:
+    """Return the measures of episodes of T pairs: (E, T, S), (E, T, A) → (E,) each."""
+    length = action.shape[1]
+    nothing = np.full(len(path), np.nan)
+    step = _steps(path)  # (E, T − 1)
+    way, between = step.sum(1), path[:, -1] - path[:, 0]
+    moves = way > 0
+    smoothness, efficiency = nothing.copy(), nothing.copy()
+    if length > 4:
+        smoothness[moves] = spectral_arc_lengths(step[moves])
+    straight = np.sqrt(np.vecdot(between, between))
+    efficiency[moves] = straight[moves] / way[moves]
+    bend = np.diff(action, n=2, axis=1).reshape(len(path), -1)  # (E, (T − 2) A)
     return {
-        "length": float(len(action)),
-        "speed": float(step.mean()) / typical_step if typical_step > 0 and len(step) else np.nan,
-        "smoothness": spectral_arc_length(step) if len(step) > 3 and way > 0 else np.nan,
-        "jerk": float(np.sqrt((bend**2).mean())) if len(bend) else np.nan,
-        "idle": float((step < 0.1 * typical_step).mean()) if len(step) else np.nan,
-        "efficiency": straight / way if way > 0 else np.nan,
-        "saturation": float((np.abs(action) >= _EDGE).any(axis=1).mean()),
+        "length": np.full(len(path), float(length)),
+        "speed": step.mean(1) / typical_step if typical_step > 0 and length > 1 else nothing,
+        "smoothness": smoothness,
+        "jerk": np.sqrt((bend**2).mean(1)) if length > 2 else nothing,
+        "idle": (step < 0.1 * typical_step).mean(1) if length > 1 else nothing,
+        "efficiency": efficiency,
+        "saturation": (np.abs(action) >= _EDGE).any(axis=2).mean(1),
     }
 
 
 def paths(demos: Demonstrations) -> tuple[list[Array], float]:
     """Return the scaled observations of each episode, and the dataset's median step."""
     demos = cos_and_sin(demos)
-    spread = demos.obs.std(0, dtype=np.float64)
-    scaled = [e.obs / np.where(spread > 0, spread, 1) for e in demos.episodes]
-    steps = [np.linalg.norm(np.diff(p, axis=0), axis=1) for p in scaled if len(p) > 1]
+    obs = demos.obs
+    spread = obs.std(0, dtype=np.float64)
+    ends = np.cumsum([len(e) for e in demos.episodes])
+    scaled = np.split(obs / np.where(spread > 0, spread, 1), ends[:-1])
+    steps = [_steps(x).ravel() for _, x in equal_lengths(scaled) if x.shape[1] > 1]
     return scaled, float(np.median(np.concatenate(steps))) if steps else 0.0
 
 
 def speeds(demos: Demonstrations) -> Array:
     """Return the mean step of each episode in scaled observations, NaN for one pair: (E,)."""
-    steps = [np.linalg.norm(np.diff(p, axis=0), axis=1) for p in paths(demos)[0]]
-    return np.array([s.mean() if len(s) else np.nan for s in steps])
+    out = np.full(len(demos), np.nan)
+    for episodes, path in equal_lengths(paths(demos)[0]):
+        if path.shape[1] > 1:
+            out[episodes] = _steps(path).mean(1)
+    return out
+
+
+def _steps(path: Array) -> Array:
+    """Return how far each step goes: (E, T, S) → (E, T − 1)."""
+    return np.asarray(np.linalg.norm(np.diff(path, axis=1), axis=2))
 
 
 def spectral_arc_length(speed: Array) -> float:
@@ -66,11 +103,18 @@ def spectral_arc_length(speed: Array) -> float:
     As Balasubramanian and others define it (2015), with ω in units of the highest frequency that
     the rate can show; it ends where V stays below 5 %.
     """
-    samples = 1 << (int(np.ceil(np.log2(len(speed)))) + 4)
+    return float(spectral_arc_lengths(speed[None])[0])
+
+
+def spectral_arc_lengths(speed: Array) -> Array:
+    """Return the same for many speeds of equal length: (E, T) → (E,)."""
+    samples = 1 << (int(np.ceil(np.log2(speed.shape[1]))) + 4)
     spectrum = np.abs(np.fft.rfft(speed, samples))
-    spectrum = spectrum / spectrum[0]
-    last = int(np.flatnonzero(spectrum >= _CUTOFF)[-1])
-    if last == 0:
-        return 0.0
-    height = np.diff(spectrum[: last + 1])
-    return -float(np.sqrt((1 / last) ** 2 + height**2).sum())
+    spectrum = spectrum / spectrum[:, :1]
+    last = spectrum.shape[1] - 1 - (spectrum >= _CUTOFF)[:, ::-1].argmax(1)  # (E,)
+    out = np.zeros(len(speed))
+    for count in np.unique(last[last > 0]).tolist():
+        rows = last == count
+        height = np.diff(spectrum[rows, : count + 1], axis=1)
+        out[rows] = -np.sqrt((1 / count) ** 2 + height**2).sum(1)
+    return out

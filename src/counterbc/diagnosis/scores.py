@@ -13,7 +13,8 @@ from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations, Episode
 from counterbc.diagnosis import uncertainty
 from counterbc.diagnosis.components import Components, by_episode, known_by_episode
-from counterbc.diagnosis.kinematics import MEASURES, kinematics, paths
+from counterbc.diagnosis.equal_lengths import equal_lengths
+from counterbc.diagnosis.kinematics import MEASURES, all_kinematics, paths
 
 _LEAST_EPISODES = 4  # more are needed for a correlation
 _LEAST = 0.001  # of a distance that is printed
@@ -85,12 +86,49 @@ def episode_scores(demos: Demonstrations, residual: Array, action: Array) -> tup
     Pairs whose residual is NaN do not count.
     """
     residuals = known_by_episode(demos, residual)
-    components = Components.of(residuals)
-    measures = _kinematics(demos, by_episode(demos, action))
+    c, columns = Components.of(residuals), _series(residuals)
+    scaled, typical_step = paths(demos)
+    measures = all_kinematics(scaled, by_episode(demos, action), typical_step)
+    square = columns["total"] - c.model_error - c.quick_model_error
+    ends = np.full((2, len(residuals)), np.nan)
+    for episodes, r in equal_lengths(residuals):
+        less = (columns["total"] - square)[episodes]
+        ends[:, episodes] = uncertainty.of_each_series((r**2).sum(2), less, c.spread)
+    columns |= {"distance": _roots(square), "low": ends[0], "high": ends[1], "odd": c.oddness}
+    columns |= {"noise": _roots(c.noise - c.quick_model_error)}
+    columns |= {"persistent": _roots(c.persistent - c.model_error)}
+    lists = {name: values.tolist() for name, values in columns.items()}
+    rows = np.stack([measures[m] for m in MEASURES], axis=1).tolist()  # (E, measures)
     return tuple(
-        _score(e, [residuals[i]], components, [i], [measures[i]])
+        Score(
+            name=e.name,
+            operator=e.operator,
+            episodes=1,
+            pairs=len(residuals[i]),
+            distance=lists["distance"][i],
+            low=lists["low"][i],
+            high=lists["high"][i],
+            noise=lists["noise"][i],
+            persistent=lists["persistent"][i],
+            odd=lists["odd"][i],
+            per_dimension=tuple(lists["per_dimension"][i]),
+            bias=tuple(lists["bias"][i]),
+            kinematics=dict(zip(MEASURES, rows[i], strict=True)),
+        )
         for i, e in enumerate(demos.episodes)
     )
+
+
+def _series(residuals: Sequence[Array]) -> dict[str, Array]:
+    """Return the mean square, and of each action dimension its root and the mean: (E,), (E, A)."""
+    episodes, size = len(residuals), residuals[0].shape[1]
+    total = np.full(episodes, np.nan)
+    per_dimension, bias = np.full((2, episodes, size), np.nan)
+    for indices, r in equal_lengths(residuals):
+        total[indices] = (r**2).sum(2).mean(1)
+        per_dimension[indices] = np.sqrt((r**2).mean(1))
+        bias[indices] = r.mean(1)
+    return {"total": total, "per_dimension": per_dimension, "bias": bias}
 
 
 def operator_scores(
@@ -199,14 +237,14 @@ def _over_episodes(
     return uncertainty.of_groups(squares, _mean(squares) - square, float(spread))
 
 
+def _roots(squares: Array) -> Array:
+    """Return the roots; 0 for numbers below 0, NaN for NaN."""
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
 def _root(square: float) -> float:
     """Return the root; 0 for numbers below 0, NaN for NaN."""
     return float(np.sqrt(np.maximum(square, 0.0)))
-
-
-def _kinematics(demos: Demonstrations, actions: Sequence[Array]) -> list[dict[str, float]]:
-    scaled, typical_step = paths(demos)
-    return [kinematics(p, a, typical_step) for p, a in zip(scaled, actions, strict=True)]
 
 
 def _mean(values: Sequence[float] | Array) -> float:

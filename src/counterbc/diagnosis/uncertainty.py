@@ -20,16 +20,24 @@ def of_series(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[f
     T numbers whose neighbours correlate by ρ ≥ 0 count as T · (1 − ρ) / (1 + ρ) independent ones.
     `spread` is the standard error of `less`.
     """
-    n, mean, std = len(squares), float(np.mean(squares)), float(np.std(squares))
+    low, high = of_each_series(squares[None], np.array([less]), spread)
+    return float(low[0]), float(high[0])
+
+
+def of_each_series(squares: Array, less: Array, spread: float) -> tuple[Array, Array]:
+    """Return the same intervals of many series of equal length: (E, T), (E,) → (E,) each."""
+    n = squares.shape[1]
     if n < 3:
-        return np.nan, np.nan
-    if not std > 0:
-        return _roots(mean - less, _students(n) * spread)
-    x = (squares - mean) / std
-    rho = float(np.clip((x[1:] * x[:-1]).mean(), 0, 0.95))
-    worth = max(n * (1 - rho) / (1 + rho), 2.0)
-    error = np.sqrt(std**2 / (worth - 1) + spread**2)
-    return _roots(mean - less, _students(worth) * error)
+        return np.full(len(squares), np.nan), np.full(len(squares), np.nan)
+    mean, std = squares.mean(1), squares.std(1)
+    varies = std > 0  # otherwise all numbers are the same, or some are NaN
+    x = (squares - mean[:, None]) / np.where(varies, std, 1.0)[:, None]
+    rho = np.clip((x[:, 1:] * x[:, :-1]).mean(1), 0, 0.95)
+    worth = np.where(varies, np.maximum(n * (1 - rho) / (1 + rho), 2.0), float(n))
+    error = np.where(varies, np.sqrt(std**2 / (worth - 1) + spread**2), spread)
+    half = _students(worth) * error
+    low, high = np.sqrt(np.maximum([mean - less - half, mean - less + half], 0.0))
+    return low, high
 
 
 def of_groups(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[float, float]:
@@ -41,14 +49,11 @@ def of_groups(squares: Array, less: float = 0.0, spread: float = 0.0) -> tuple[f
     if groups < 2:
         return np.nan, np.nan
     error = float(np.sqrt(np.var(squares, ddof=1) / groups + spread**2))
-    return _roots(float(np.mean(squares)) - less, _students(groups) * error)
-
-
-def _students(worth: float) -> float:
-    """Return Student's quantile; `scipy.stats` checks its arguments for ten times as long."""
-    return float(stdtrit(worth - 1, (1 + LEVEL) / 2))
-
-
-def _roots(mean: float, half: float) -> tuple[float, float]:
+    mean, half = float(np.mean(squares)) - less, float(_students(np.array(groups)) * error)
     low, high = np.sqrt(np.maximum([mean - half, mean + half], 0.0))
     return float(low), float(high)
+
+
+def _students(worth: Array) -> Array:
+    """Return Student's quantiles; `scipy.stats` checks its arguments for ten times as long."""
+    return np.asarray(stdtrit(worth - 1, (1 + LEVEL) / 2))
