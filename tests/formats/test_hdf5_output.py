@@ -76,6 +76,26 @@ def test_large_arrays_have_many_checksums_and_empty_ones_none(tmp_path: Path) ->
         assert (file["empty"].shape, file["empty"].chunks) == ((0, 3), None)
 
 
+def test_numbers_are_the_same_bytes_by_either_way(tmp_path: Path) -> None:
+    arrays = {
+        "actions": np.arange(6.0, dtype=np.float32).reshape(3, 2),
+        "transposed": np.arange(6.0).reshape(2, 3).T,
+        "large": np.zeros((1000, 1000), np.float32),
+        "dones": np.eye(1, 3, 2, dtype=np.int64)[0],
+        "selected": np.array([True, False, True]),
+        "image": np.zeros((3, 4, 4, 3), np.uint8),
+        "empty": np.zeros((0, 3)),
+        "größe": np.ones(3),
+    }
+    for name in ("put", "put_numbers"):
+        with new_file(tmp_path / name) as output:
+            for key, values in arrays.items():
+                getattr(output, name)(output.file, key, values)
+    assert (tmp_path / "put").read_bytes() == (tmp_path / "put_numbers").read_bytes()
+    with h5py.File(tmp_path / "put_numbers") as file:
+        np.testing.assert_array_equal(file["transposed"][()], arrays["transposed"])
+
+
 def test_a_file_is_changed_in_place(tmp_path: Path) -> None:
     with new_file(tmp_path / "a.hdf5") as output:
         output.put(output.file, "x", np.arange(3))

@@ -117,6 +117,13 @@ def subgroup(group: h5py.Group, key: str, path: Path, exists: bool = False) -> h
     return h5py.Group(group_id)
 
 
+def group_of(group: h5py.Group, key: str, path: Path) -> h5py.Group | None:
+    """Return what is under a key, one of `names`, if it is a group."""
+    with Guard(path):
+        object_id = h5py.h5o.open(group.id, key.encode())
+    return h5py.Group(object_id) if isinstance(object_id, h5py.h5g.GroupID) else None
+
+
 def dataset(group: h5py.Group, key: str, path: Path) -> h5py.Dataset:
     """Return a dataset of numbers stored in this file; anything else is refused."""
     exists = holds(group, key, path)

@@ -10,12 +10,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
+from counterbc.data.arrays import Array
 from counterbc.files import aside, check_free, reason
 
 _CHUNK = 2**20  # bytes of data per checksum
@@ -97,16 +99,44 @@ class Output:
         array = np.asarray(values)
         chunks: Mapping[str, Any] = {}
         if array.size:
-            rows = max(1, _CHUNK * len(array) // array.nbytes)
-            chunks = {"chunks": (min(len(array), rows), *array.shape[1:]), "fletcher32": True}
+            chunks = {"chunks": _chunks(array), "fletcher32": True}
         dataset = group.create_dataset(key, data=array, **chunks)
         self.check()
         return dataset
+
+    def put_numbers(self, group: h5py.Group, name: str, values: Any) -> None:
+        """Write the same dataset of numbers by fewer calls, for files of many small ones.
+
+        `name` is without a folder.
+        """
+        array = np.asarray(values, order="C")
+        if not array.size or array.dtype.kind not in "biuf":
+            self.put(group, name, array)
+            return
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_chunk(_chunks(array))
+        properties.set_fletcher32()
+        properties.set_obj_track_times(False)
+        kind, space = h5py.h5t.py_create(array.dtype, logical=1), _space(array.shape)
+        dataset = h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=properties)
+        dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, array)
+        self.check()
 
     def check(self) -> None:
         """Raise the error of the disk, if there was one."""
         if self.spill.error is not None:
             raise self.spill.error
+
+
+def _chunks(array: Array) -> tuple[int, ...]:
+    """Return the shape of the pieces of an array that have a checksum each."""
+    rows = max(1, _CHUNK * len(array) // array.nbytes)
+    return (min(len(array), rows), *array.shape[1:])
+
+
+@lru_cache(maxsize=64)
+def _space(shape: tuple[int, ...]) -> Any:
+    return h5py.h5s.create_simple(shape)
 
 
 @contextmanager

@@ -12,7 +12,15 @@ from counterbc.errors import FormatError
 from counterbc.formats import (
     lerobot,
 )
-from counterbc.formats.lerobot.features import camera_features, obs_columns, obs_features
+from counterbc.formats.lerobot import stats
+from counterbc.formats.lerobot.features import (
+    Feature,
+    camera_features,
+    episode_stats,
+    obs_columns,
+    obs_features,
+    stats_of_columns,
+)
 from counterbc.formats.lerobot.keys import ENVIRONMENT, STATE
 from counterbc.formats.stream import Header, RawEpisode
 from tests.formats.lerobot.samples import demos, info
@@ -81,3 +89,23 @@ def test_a_camera_becomes_a_feature_of_images_whatever_its_name() -> None:
     assert camera_features(Header(obs_keys=(("state", 1),)), raw) == [
         "observation.images.top", "observation.images.wrist", "observation.images.camera_2",
     ]  # fmt: skip
+
+
+def test_statistics_of_each_column_are_those_of_its_numbers_and_images_alone() -> None:
+    rng = np.random.default_rng(0)
+    values = {
+        "action": rng.normal(size=(9, 2)),
+        "cam": rng.integers(0, 255, (9, 4, 4, 3), np.uint8),
+        "next.reward": rng.normal(size=(9, 1)),
+    }
+    features: dict[str, Feature] = {
+        "action": {"dtype": "float32", "shape": [2]},
+        "cam": {"dtype": "image", "shape": [4, 4, 3]},
+        "next.reward": {"dtype": "float32", "shape": [1]},
+    }
+    columns = stats_of_columns(episode_stats(values, features), features)
+    assert sorted(columns) == sorted(features)
+    for name in ("action", "next.reward"):
+        for key, expected in stats.number_stats(values[name]).items():
+            np.testing.assert_allclose(columns[name][key], expected, rtol=1e-12)
+    np.testing.assert_array_equal(columns["cam"]["mean"], stats.pixel_stats(values["cam"])["mean"])

@@ -119,17 +119,34 @@ def column(values: Array, feature: Feature) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(flat, kind.value_type), type=kind)
 
 
+NUMBERS = ""
+"""Stands for all columns of numbers side by side, which are reduced at once: that is faster."""
+
+
 def episode_stats(values: dict[str, Array], features: dict[str, Feature]) -> dict[str, Stats]:
-    """Return the statistics of each column; all numbers are reduced at once, which is faster."""
-    images = [name for name, feature in features.items() if feature["dtype"] == "image"]
-    result = {name: stats.pixel_stats(values[name]) for name in images}
-    numeric = [name for name in features if name not in result]
-    matrix = np.concatenate([values[n] for n in numeric], axis=1, dtype=np.float64)
-    whole, end = stats.number_stats(matrix), 0
-    for name in numeric:
-        start, end = end, end + values[name].shape[1]
-        result[name] = {k: v if k == "count" else v[start:end] for k, v in whole.items()}
+    """Return the statistics of each column of images, and of all `NUMBERS` together."""
+    result = {
+        name: stats.pixel_stats(values[name]) for name in features if _is_image(features[name])
+    }
+    numeric = [values[name] for name in features if name not in result]
+    result[NUMBERS] = stats.number_stats(np.concatenate(numeric, axis=1, dtype=np.float64))
     return result
+
+
+def stats_of_columns(
+    statistics: dict[str, Stats], features: dict[str, Feature]
+) -> dict[str, dict[str, list[Any]]]:
+    """Return the statistics of each column as lists, from those of `NUMBERS` and images."""
+    lists = {name: {k: v.tolist() for k, v in s.items()} for name, s in statistics.items()}
+    whole, end = lists.pop(NUMBERS), 0
+    for name in (n for n, feature in features.items() if not _is_image(feature)):
+        start, end = end, end + features[name]["shape"][0]
+        lists[name] = {k: v if k == "count" else v[start:end] for k, v in whole.items()}
+    return lists
+
+
+def _is_image(feature: Feature) -> bool:
+    return bool(feature["dtype"] == "image")
 
 
 def episodes_schema(features: dict[str, Feature]) -> pa.Schema:

@@ -186,11 +186,11 @@ class _Dataset:
 
 def _task_masks(entries: Sequence[EpisodeEntry]) -> dict[str, tuple[str, ...]]:
     """Return a mask for each task."""
-    masks: dict[str, tuple[str, ...]] = {}
+    masks: dict[str, list[str]] = {}
     for entry in entries:
         for task in entry.tasks:
-            masks[TASK + task] = (*masks.get(TASK + task, ()), f"demo_{entry.index}")
-    return masks
+            masks.setdefault(TASK + task, []).append(f"demo_{entry.index}")
+    return {mask: tuple(members) for mask, members in masks.items()}
 
 
 def _robomimic_masks(info: Info) -> dict[str, tuple[str, ...]]:

@@ -28,6 +28,7 @@ from counterbc.formats.lerobot.features import (
     obs_columns,
     obs_features,
     schema,
+    stats_of_columns,
 )
 from counterbc.formats.parquet import Rolling
 from counterbc.formats.stream import Header, RawEpisode, Stream, camera_names
@@ -122,12 +123,12 @@ class _Writer:
 
     def _add_stats(self, values: dict[str, Array]) -> dict[str, Any]:
         """Update the statistics of the dataset, and return those of this episode as columns."""
-        row: dict[str, Any] = {}
-        for name, new in episode_stats(values, self._features).items():
+        statistics = episode_stats(values, self._features)
+        for name, new in statistics.items():
             total = self._stats.get(name)
             self._stats[name] = new if total is None else stats.combine(total, new)
-            row |= {f"stats/{name}/{key}": value.tolist() for key, value in new.items()}
-        return row
+        columns = stats_of_columns(statistics, self._features)
+        return {f"stats/{n}/{key}": v for n, s in columns.items() for key, v in s.items()}
 
     def _default_task(self) -> str:
         """Return the task to write if none is recorded; LeRobot needs one for every frame."""
@@ -166,8 +167,7 @@ class _Writer:
             self._write_rows()
         meta, header = self._folder / "meta", self._header
         json_files.dump(self._info(), meta / "info.json")
-        values = {n: {k: v.tolist() for k, v in s.items()} for n, s in self._stats.items()}
-        json_files.dump(values, meta / "stats.json")
+        json_files.dump(stats_of_columns(self._stats, self._features), meta / "stats.json")
         parquet.write(_tasks_table(list(self._tasks)), meta / "tasks.parquet")
         extras = extras_json(header, self._episodes, self._cameras)
         extras |= {"obs_features": obs_features(header)}

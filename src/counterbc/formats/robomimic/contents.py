@@ -53,14 +53,15 @@ def _names_within(
     members: set[str] = set()
     attributes: set[str] = set()
     for name in demos:
-        if not hdf5.is_group(data, name, path):
+        demo = hdf5.group_of(data, name, path) if hdf5.holds(data, name, path) else None
+        if demo is None:
             continue  # reading it raises an error
-        demo = hdf5.subgroup(data, name, path, exists=True)
         demo_names = hdf5.names(demo, path)
         members.update(demo_names)
         attributes |= _attributes(demo, path)
-        if "obs" in demo_names and hdf5.is_group(demo, "obs", path):
-            obs.update(hdf5.names(hdf5.subgroup(demo, "obs", path, exists=True), path))
+        obs_group = hdf5.group_of(demo, "obs", path) if "obs" in demo_names else None
+        if obs_group is not None:
+            obs.update(hdf5.names(obs_group, path))
     return obs, members, attributes
 
 

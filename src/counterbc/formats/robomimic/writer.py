@@ -91,19 +91,22 @@ def _write_demo(output: Output, group: h5py.Group, demo: RawEpisode, header: Hea
         group.attrs["operator"] = demo.operator
     if demo.success is not None:
         group.attrs["success"] = demo.success
-    output.put(group, "actions", demo.action)
+    output.put_numbers(group, "actions", demo.action)
     if demo.reward is not None:
-        output.put(group, "rewards", demo.reward)
+        output.put_numbers(group, "rewards", demo.reward)
     if demo.selected is not None:
-        output.put(group, "selected", demo.selected)
-    output.put(group, "dones", np.eye(1, length, length - 1, dtype=np.int64)[0])  # 0 … 0 1
+        output.put_numbers(group, "selected", demo.selected)
+    dones = np.zeros(length, np.int64)
+    dones[-1] = 1
+    output.put_numbers(group, "dones", dones)
+    obs = group.create_group("obs")
     if header.camera:
-        output.put(group, f"obs/{header.camera}", demo.obs)
+        output.put_numbers(obs, header.camera, demo.obs)
     for camera, image in demo.images.items():
-        output.put(group, f"obs/{camera}", image)
+        output.put_numbers(obs, camera, image)
     end = 0
     for key, width in header.obs_keys:
-        output.put(group, f"obs/{key}", demo.obs[:, end : end + width])
+        output.put_numbers(obs, key, demo.obs[:, end : end + width])
         end += width
 
 
