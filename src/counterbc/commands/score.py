@@ -167,7 +167,8 @@ class ScoreCommand(DiagnosisCommand):
         if self.weights is not None:
             write_weights(meaning, self.weights)
         if self.write_mask is not None and self.out is not None:
-            names = [e.name for i, e in enumerate(meaning.demos.episodes) if i not in worst]
+            excluded = set(worst)
+            names = [e.name for i, e in enumerate(meaning.demos.episodes) if i not in excluded]
             write_mask(self.demos[0], self.out, self.write_mask, names)
         files = {"mask": self.write_mask, "out": self.out, "weights": self.weights}
         files["episode_list"] = self.episode_list

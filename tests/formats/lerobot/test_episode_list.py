@@ -16,6 +16,13 @@ def test_the_option_names_all_episodes_but_the_excluded_ones() -> None:
     assert episodes_option(3, []) == "--dataset.episodes='[0, 1, 2]'"
 
 
+def test_the_numbers_of_many_episodes_are_left_to_a_file() -> None:
+    assert episodes_option(500, [7]).endswith("499]'")
+    option = episodes_option(50_000, [7])
+    assert "--episode-list FILE" in option
+    assert len(option) < 100
+
+
 def test_a_list_is_written_once_as_json(tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     write_episodes(path, 4, [2])

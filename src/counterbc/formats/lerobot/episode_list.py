@@ -8,18 +8,27 @@ from pathlib import Path
 
 from counterbc.files import aside, check_free
 
+_MOST_PRINTED = 500  # episodes whose numbers fit on a screen
+
 
 def kept_episodes(count: int, excluded: Collection[int]) -> list[int]:
     """Return the numbers of the other episodes of `count`."""
-    return [i for i in range(count) if i not in excluded]
+    without = set(excluded)
+    return [i for i in range(count) if i not in without]
 
 
 def episodes_option(count: int, excluded: Collection[int]) -> str:
     """Return the option of lerobot-train that learns from all episodes but some.
 
+    Numbers of many episodes are left to a file.
+
     >>> episodes_option(4, [1])
     "--dataset.episodes='[0, 2, 3]'"
     """
+    if count > _MOST_PRINTED:
+        return (
+            '--dataset.episodes="$(cat FILE)", which score and influence write: --episode-list FILE'
+        )
     return f"--dataset.episodes='{kept_episodes(count, excluded)}'"
 
 
