@@ -153,6 +153,26 @@ h5py.is_hdf5 = is_hdf5
     assert without_loading(result.stderr) == ["stopped"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_a_callback_whose_exceptions_python_ignores_stops_the_command(
+    number: int, intersection_file: Path
+) -> None:
+    ignore = f"""
+import h5py, time
+class Swallows:
+    def __del__(self):
+        signal.raise_signal({int(number)})
+def is_hdf5(path):
+    Swallows()
+    time.sleep(100)
+h5py.is_hdf5 = is_hdf5
+"""
+    words = [sys.executable, "-c", HEED + ignore + RUN, "inspect", os.fspath(intersection_file)]
+    result = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stdout) == (128 + number, "")
+    assert without_loading(result.stderr) == ["stopped"]
+
+
 def test_ctrl_c_waits_for_no_thread_and_calls_what_is_registered_for_the_exit(
     intersection_file: Path,
 ) -> None:

@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -26,6 +27,8 @@ from counterbc.data.waiting import use_one_blas_thread
 from counterbc.errors import CannotTell, CounterBCError, unknown
 from counterbc.files import interrupts, reason
 from counterbc.printing import console, printable, sentence, without_nan
+
+_AGAIN_AFTER = 0.01  # seconds
 
 
 def main(
@@ -182,7 +185,17 @@ def _listen() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as for background jobs of a shell
             signal.signal(number, handler)
     report = sys.unraisablehook
-    sys.unraisablehook = lambda args: None if interrupts else report(args)
+    sys.unraisablehook = lambda args: _interrupt_again(args) if interrupts else report(args)
+
+
+def _interrupt_again(args: Any) -> None:
+    """Repeat an interrupt that was raised where Python ignores exceptions, such as in a callback of
+    a weak reference, of which h5py has many."""
+    if args.exc_type is KeyboardInterrupt and sys.platform != "win32":
+        main_thread = threading.main_thread().ident
+        again = threading.Timer(_AGAIN_AFTER, signal.pthread_kill, (main_thread, signal.SIGINT))
+        again.daemon = True
+        again.start()
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
