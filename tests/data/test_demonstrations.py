@@ -81,6 +81,7 @@ def test_an_unknown_action_set_lists_the_known_ones() -> None:
 def test_pairs_starts_and_operators_are_counted_in_episode_order() -> None:
     demos = three_episodes()
     assert demos.pairs == len(demos.obs) == len(demos.action) == 9
+    assert demos.lengths.tolist() == [3, 2, 4]
     assert demos.starts.tolist() == [0, 0, 0, 3, 3, 5, 5, 5, 5]
     assert demos.learned.tolist() == list(range(9))
     assert demos.operators == ("ann", "bob")

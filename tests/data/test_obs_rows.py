@@ -26,6 +26,7 @@ def episodes(*cameras: str, vector: bool = True) -> tuple[Episode, ...]:
 def test_rows_of_vectors_are_the_vectors() -> None:
     demos = Demonstrations(episodes())
     np.testing.assert_array_equal(obs_rows(demos, INDEX), demos.obs[INDEX])
+    np.testing.assert_array_equal(obs_rows(demos, INDEX[:1]), demos.obs[INDEX[:1]])
 
 
 def test_rows_of_one_camera_are_its_pixels() -> None:

@@ -81,7 +81,7 @@ class Demonstrations:
         if self.rate is not None and not (np.isfinite(self.rate) and self.rate > 0):
             raise DataError(f"rate is {self.rate}; expected pairs per second above 0, or None")
         if self.selected is not None:
-            object.__setattr__(self, "selected", checked_selection(self.selected, self._total))
+            object.__setattr__(self, "selected", checked_selection(self.selected, len(self.starts)))
 
     def _check_bounds(self) -> None:
         low, high, size = self.action_low, self.action_high, self.action_size
@@ -116,11 +116,12 @@ class Demonstrations:
     @property
     def pairs(self) -> int:
         """Number of pairs to learn from."""
-        return self._total if self.selected is None else len(self.selected)
+        return int(self.lengths.sum()) if self.selected is None else len(self.selected)
 
     @cached_property
-    def _total(self) -> int:
-        return sum(len(e) for e in self.episodes)
+    def lengths(self) -> Array:
+        """The number of pairs of each episode: (E,)."""
+        return np.array([len(e) for e in self.episodes])
 
     @cached_property
     def operators(self) -> tuple[str, ...]:
@@ -153,13 +154,12 @@ class Demonstrations:
     @property
     def starts(self) -> Array:
         """For each pair the index of its episode's first pair: (N,)."""
-        lengths = np.array([len(e) for e in self.episodes])
-        return np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
 
     @property
     def learned(self) -> Array:
         """Indices of the pairs to learn from: (pairs,)."""
-        return np.arange(self._total) if self.selected is None else self.selected
+        return np.arange(self.lengths.sum()) if self.selected is None else self.selected
 
     @property
     def infeasible(self) -> Array:
@@ -260,9 +260,9 @@ class Demonstrations:
             raise DataError("no episode passes these conditions; loosen them")
         selected = None
         if self.selected is not None:
-            rows = np.split(np.arange(self._total), np.cumsum([len(e) for e in self.episodes]))
-            pairs = np.concatenate([rows[i] for i in keep])
-            selected = np.flatnonzero(np.isin(pairs, self.selected))
+            learned = np.isin(np.arange(self.lengths.sum()), self.selected)  # (N,)
+            of_episodes = np.split(learned, np.cumsum(self.lengths))
+            selected = np.flatnonzero(np.concatenate([of_episodes[i] for i in keep]))
             if not len(selected):
                 raise DataError("no selected pair is left in these episodes; loosen the conditions")
         return replace(self, episodes=tuple(self.episodes[i] for i in keep), selected=selected)

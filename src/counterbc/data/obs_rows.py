@@ -44,9 +44,11 @@ def pixel_rows(episode: _Observed) -> list[Array]:
 
 def obs_rows(demos: Demonstrations, index: Array) -> Array:
     """Return the observations of some pairs: numbers (n, S), or rows of bytes (n, R)."""
+    if not demos.cameras and len(index) > len(demos):  # of most episodes
+        return demos.obs[index]
     size = _bytes(demos) if demos.cameras else demos.obs_shape[0]
     rows = np.empty((len(index), size), np.uint8 if demos.cameras else np.float32)
-    ends = np.cumsum([len(e) for e in demos.episodes])
+    ends = np.cumsum(demos.lengths)
     owner = np.searchsorted(ends, index, side="right")
     order = np.argsort(owner, kind="stable")
     numbers, begins = np.unique(owner[order], return_index=True)

@@ -35,13 +35,13 @@ _LEAST_OPERATORS = 3  # with fewer, differences between operators cannot be esti
 
 def by_episode(demos: Demonstrations, values: Array) -> list[Array]:
     """Split values of all pairs (N, …) into those of each episode."""
-    return np.split(values, np.cumsum([len(e) for e in demos.episodes])[:-1])
+    return np.split(values, np.cumsum(demos.lengths)[:-1])
 
 
 def known_by_episode(demos: Demonstrations, residual: Array) -> list[Array]:
     """Split residuals (N, A) into those of each episode, without pairs for which they are NaN."""
     is_known = ~np.isnan(residual).any(1)  # (N,)
-    ends = np.cumsum([len(e) for e in demos.episodes])
+    ends = np.cumsum(demos.lengths)
     return np.split(residual[is_known], np.cumsum(is_known)[ends - 1][:-1])
 
 

@@ -92,7 +92,7 @@ def _from_zero(demos: Demonstrations, predicted: Array) -> Array:
 
 def _per_pair(demos: Demonstrations, values: Array) -> Array:
     """Return the value of each pair's episode: (N, 1)."""
-    return np.repeat(values, [len(e) for e in demos.episodes])[:, None]
+    return np.repeat(values, demos.lengths)[:, None]
 
 
 def _gains(residuals: list[Array], aims: list[Array]) -> tuple[Array, Array]:
@@ -118,7 +118,7 @@ def _finite(demos: Demonstrations, residual: Array, *others: Array) -> list[list
     """Return residuals (N, A) and other values of the pairs whose residuals are finite, split into
     those of each episode."""
     is_known = np.isfinite(residual).all(1)  # (N,)
-    ends = np.cumsum(is_known)[np.cumsum([len(e) for e in demos.episodes]) - 1]
+    ends = np.cumsum(is_known)[np.cumsum(demos.lengths) - 1]
     return [np.split(x[is_known], ends[:-1]) for x in (residual, *others)]
 
 

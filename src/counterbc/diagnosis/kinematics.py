@@ -77,7 +77,7 @@ def paths(demos: Demonstrations) -> tuple[list[Array], float]:
     demos = cos_and_sin(demos)
     obs = demos.obs
     spread = obs.std(0, dtype=np.float64)
-    ends = np.cumsum([len(e) for e in demos.episodes])
+    ends = np.cumsum(demos.lengths)
     scaled = np.split(obs / np.where(spread > 0, spread, 1), ends[:-1])
     steps = [_steps(x).ravel() for _, x in equal_lengths(scaled) if x.shape[1] > 1]
     return scaled, float(np.median(np.concatenate(steps))) if steps else 0.0

@@ -10,7 +10,7 @@ from counterbc.data.action_scale import scaled_actions
 from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.lags import NONE, answer_states, undo_lag
-from counterbc.diagnosis.components import Components, by_episode, known_by_episode
+from counterbc.diagnosis.components import Components, known_by_episode
 from counterbc.diagnosis.effort import comparable_residuals
 from counterbc.selection.held_out import HeldOut, Training, held_out_predictions
 from counterbc.settings import Settings
@@ -64,7 +64,7 @@ def _usual_pairs(demos: Demonstrations, has_answer: Array, prediction: Array, tr
     residual = comparable_residuals(demos, residual, prediction)  # fast ones are learned from, too
     components = Components.of(known_by_episode(demos, residual))
     is_usual = components.nearest(1 - trim) if trim else components.learnable  # (E,)
-    of_pair = np.repeat(is_usual, [len(e) for e in demos.episodes])
+    of_pair = np.repeat(is_usual, demos.lengths)
     return np.asarray(demos.learned[of_pair[demos.learned]])
 
 
@@ -77,6 +77,21 @@ def disagreement(demos: Demonstrations, means: Array) -> Array:
     off = actions - np.nanmean(actions, axis=0)
     count = np.isfinite(off).all(2).sum(0)  # (N,)
     variance = np.nansum(off**2, axis=(0, 2)) / np.maximum(count - 1, 1)  # (N,)
-    edges = [np.pad(v, _AROUND, mode="edge") for v in by_episode(demos, variance)]
+    return _averaged(variance, demos.lengths)
+
+
+def _averaged(values: Array, lengths: Array) -> Array:
+    """Return the mean of each number and its neighbours in episodes of these lengths: (N,).
+
+    The first and the last number of an episode stand for those beyond its ends.
+    """
+    ends = np.cumsum(lengths)
+    places = np.arange(len(values)) + 2 * _AROUND * np.repeat(np.arange(len(lengths)), lengths)
+    padded = np.repeat(values, 1 + _AROUND * _counts(ends - lengths, ends - 1, len(values)))
     box = np.full(2 * _AROUND + 1, 1 / (2 * _AROUND + 1))
-    return np.concatenate([np.convolve(v, box, mode="valid") for v in edges])
+    return np.asarray(np.convolve(padded, box, mode="valid")[places])
+
+
+def _counts(first: Array, last: Array, size: int) -> Array:
+    """Return how often each of `size` numbers begins or ends an episode: (size,)."""
+    return np.asarray(np.bincount(first, minlength=size) + np.bincount(last, minlength=size))

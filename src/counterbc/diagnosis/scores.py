@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,8 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the score as JSON values, under the keys of files of results."""
-        return {_KEYS.get(name, name): value for name, value in asdict(self).items()}
+        values = vars(self) | {"kinematics": dict(self.kinematics)}
+        return {_KEYS.get(name, name): value for name, value in values.items()}
 
     @property
     def amount(self) -> str:
