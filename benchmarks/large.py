@@ -4,8 +4,10 @@
 
 Human-like teachers demonstrate Intersection in episodes of 20 pairs, written in every format. Each
 command runs in a process of its own with one thread, in both checkouts by turns, so that a slow
-moment of the machine affects both. Numbers are medians of processor time, starting Python included.
-`git worktree add CHECKOUT COMMIT` makes a checkout. Each row names the commits that it compares.
+moment of the machine affects both. Numbers are medians of processor time, starting Python included,
+and of peak memory. `git worktree add CHECKOUT COMMIT` makes a checkout. Each row names the commits
+that it compares. With `--only before` or `--only now` one side is measured, and rows keep what they
+say about the other.
 """
 
 from __future__ import annotations
@@ -44,6 +46,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 """What is measured, with the names of datasets and outputs in braces."""
 ONCE = ("evaluate",)
 """Commands whose cost does not depend on the number of pairs."""
+MEASURE = """
+import os, subprocess, sys
+null = subprocess.DEVNULL
+_, status, u = os.wait4(subprocess.Popen(sys.argv[1:], stdout=null, stderr=null).pid, 0)
+print(os.waitstatus_to_exitcode(status), u.ru_utime + u.ru_stime, u.ru_maxrss)
+"""
+"""A process that starts a command: what it uses itself counts as memory of the command, too."""
+
+Row = dict[str, Any]
 
 
 def write_csv(demos: Demonstrations, path: Path) -> None:
@@ -84,31 +95,46 @@ def arguments(command: str, places: dict[str, Path]) -> list[str]:
     return [word.format(**places) for word in COMMANDS[command]]
 
 
-def run(checkout: Path, words: list[str]) -> float:
-    """Return the processor seconds of a command of a checkout."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "counterbc", *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+def run(checkout: Path, words: list[str]) -> dict[str, float]:
+    """Return the processor seconds and the peak memory of a command of a checkout."""
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", MEASURE, sys.executable, "-m", "counterbc", *words],
+        stdout=subprocess.PIPE,
         env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(checkout / "src")},
+        check=True,
     )
-    _, status, usage = os.wait4(process.pid, 0)
-    if (code := os.waitstatus_to_exitcode(status)) not in (0, 3):
-        raise SystemExit(f"exit status {code}: counterbc {' '.join(words)}")
-    return float(usage.ru_utime + usage.ru_stime)
+    code, seconds, kilobytes = map(float, result.stdout.split())
+    if code not in (0, 3):
+        raise SystemExit(f"exit status {code:g}: counterbc {' '.join(words)}")
+    return {"processor": seconds, "megabytes": kilobytes / 1000}
 
 
-def measure(
-    command: str, paths: dict[str, Path], checkouts: dict[str, Path], rounds: int
-) -> dict[str, float]:
+def measure(command: str, paths: dict[str, Path], checkouts: dict[str, Path], rounds: int) -> Row:
     """Return the medians of one command in each checkout."""
-    seconds: dict[str, list[float]] = {name: [] for name in checkouts}
+    results: dict[str, list[dict[str, float]]] = {name: [] for name in checkouts}
     for _ in range(rounds):
         for name, checkout in checkouts.items():
             with tempfile.TemporaryDirectory() as folder:
                 places = paths | {"out": Path(folder) / "out"}
-                seconds[name].append(run(checkout, arguments(command, places)))
-    return {name: round(statistics.median(values), 2) for name, values in seconds.items()}
+                results[name].append(run(checkout, arguments(command, places)))
+    row: Row = {}
+    for name, values in results.items():
+        row[name] = round(statistics.median(v["processor"] for v in values), 2)
+        row[f"{name}, megabytes"] = round(statistics.median(v["megabytes"] for v in values))
+        row[f"{name}, rounds"] = rounds
+        row[f"{name}, commit"] = commit(checkouts[name])
+    return row
+
+
+def merged(rows: list[Row], row: Row) -> list[Row]:
+    """Return the rows with a new one, which keeps what an older one says about the other side."""
+    key = (row["command"], row["pairs"])
+    same = [r for r in rows if (r["command"], r["pairs"]) == key]
+    kept = {k: v for r in same for k, v in r.items()}
+    rest = [r for r in rows if r not in same]
+    return sorted(
+        [*rest, kept | row], key=lambda r: (r["pairs"], list(COMMANDS).index(r["command"]))
+    )
 
 
 def commit(checkout: Path) -> str:
@@ -126,10 +152,13 @@ def main() -> None:
     parser.add_argument("--commands", nargs="+", choices=COMMANDS, default=list(COMMANDS))
     parser.add_argument("--rounds", type=int, default=3, help="of 25,000 pairs; others have one")
     parser.add_argument("--data", type=Path, default=None, help="folder that keeps the datasets")
+    parser.add_argument("--only", choices=("before", "now"), default=None, help="one side alone")
     parser.add_argument("--json", type=Path, default=None, help="file that keeps the rows")
     options = parser.parse_args()
     checkouts = {"before": options.before} if options.before is not None else {}
     checkouts["now"] = ROOT
+    if options.only is not None:
+        checkouts = {options.only: checkouts[options.only]}
     out = options.json
     rows = json.loads(out.read_text()) if out is not None and out.exists() else []
     folder = options.data or Path(tempfile.mkdtemp())
@@ -141,10 +170,9 @@ def main() -> None:
             if command in ONCE and pairs != min(options.pairs):
                 continue
             rounds = options.rounds if pairs <= 25_000 else 1
-            row: dict[str, Any] = {"command": command, "pairs": pairs, "rounds": rounds}
+            row: Row = {"command": command, "pairs": pairs}
             row |= measure(command, paths, checkouts, rounds)
-            row["commits"] = {name: commit(checkout) for name, checkout in checkouts.items()}
-            rows = [r for r in rows if (r["command"], r["pairs"]) != (command, pairs)] + [row]
+            rows = merged(rows, row)
             print(row, flush=True)
             if out is not None:
                 out.write_text(json.dumps(rows, indent=1) + "\n")

@@ -54,8 +54,8 @@ def table(rows: list[Record]) -> str:
 
 
 def large_table(rows: list[Record]) -> str:
-    """Return processor time of each command on large data, before and now, and their ratio."""
-    head = ["command", "pairs", "before", "now", "before / now"]
+    """Return processor time and memory of each command on large data, before and now."""
+    head = ["command", "pairs", "before", "now", "before / now", "memory before", "memory now"]
     return markdown_table(head, [_large_line(row) for row in rows])
 
 
@@ -63,13 +63,17 @@ def large_sentence(rows: list[Record]) -> str:
     """Return the commits that the rows on large data compare, and their numbers of runs."""
     if not rows:
         return "Not run yet."
-    names = ("before", "now")
-    commits = {n: {r["commits"][n] for r in rows if n in r.get("commits", {})} for n in names}
-    texts = [f"{n}: {', '.join(sorted(c))}" for n, c in commits.items() if c]
-    if unnamed := sum("commits" not in row for row in rows):
-        texts.append(f"{unnamed} of {len(rows)} rows do not name their commits")
-    counts = sorted({row["rounds"] for row in rows})
-    return "; ".join([*texts, f"runs of each number: {', '.join(map(str, counts))}"])
+    texts = []
+    for side in ("before", "now"):
+        measured = [row for row in rows if side in row]
+        commits = sorted({row.get(f"{side}, commit", "not named") for row in measured})
+        texts += [f"{side}: {', '.join(commits)}"] if commits else []
+    by_size: dict[int, set[int]] = {}
+    for row in rows:
+        rounds = {row[k] for k in ("before, rounds", "now, rounds") if k in row}
+        by_size.setdefault(row["pairs"], set()).update(rounds)
+    counts = [f"{'/'.join(map(str, sorted(n)))} of {size:,} pairs" for size, n in by_size.items()]
+    return "; ".join([*texts, f"medians of runs: {', '.join(counts)}"])
 
 
 def starting_table(rows: list[Record]) -> str:
@@ -108,11 +112,12 @@ def _starting_line(row: Record) -> list[str]:
 
 
 def _large_line(row: Record) -> list[str]:
-    before, now = row.get("before"), row["now"]
-    start = [row["command"], f"{row['pairs']:,}"]
-    if before is None:
-        return [*start, "–", f"{now:.1f} s", "–"]
-    return [*start, f"{before:.1f} s", f"{now:.1f} s", f"{before / now:.1f}"]
+    sides = ("before", "now")
+    times = [f"{row[side]:.1f} s" if side in row else "–" for side in sides]
+    ratio = f"{row['before'] / row['now']:.1f}" if "before" in row and "now" in row else "–"
+    memory = [row.get(f"{side}, megabytes") for side in sides]
+    memories = ["–" if m is None else f"{m:,} MB" for m in memory]
+    return [row["command"], f"{row['pairs']:,}", *times, ratio, *memories]
 
 
 def sentence(row: Record) -> str:

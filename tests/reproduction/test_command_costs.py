@@ -54,10 +54,11 @@ def test_every_command_that_is_measured_has_its_page() -> None:
 
 
 def test_costs_on_large_data_are_compared_with_those_before() -> None:
-    row = {"command": "inspect", "pairs": 1_000_000, "now": 2.0}
-    lines = large_table([row | {"before": 23.0}, row]).splitlines()
-    assert lines[2] == "| inspect | 1,000,000 | 23.0 s | 2.0 s | 11.5 |"
-    assert lines[3] == "| inspect | 1,000,000 | – | 2.0 s | – |"
+    row = {"command": "inspect", "pairs": 1_000_000, "now": 2.0, "now, megabytes": 1234}
+    before = {"before": 23.0, "before, megabytes": 99}
+    lines = large_table([row | before, row]).splitlines()
+    assert lines[2] == "| inspect | 1,000,000 | 23.0 s | 2.0 s | 11.5 | 99 MB | 1,234 MB |"
+    assert lines[3] == "| inspect | 1,000,000 | – | 2.0 s | – | – | 1,234 MB |"
 
 
 def test_starting_has_wall_and_processor_time_and_the_load_beside_them() -> None:
@@ -79,10 +80,11 @@ def test_the_run_says_whether_the_first_use_was_measured() -> None:
 
 
 def test_the_commits_that_are_compared_are_named_where_rows_have_them() -> None:
-    old = {"rounds": 1}
-    new = {"rounds": 3, "commits": {"before": "abc", "now": "def"}}
-    assert command_costs.large_sentence([old, new]) == (
-        "before: abc; now: def; 1 of 2 rows do not name their commits; runs of each number: 1, 3"
+    now = {"pairs": 25_000, "now": 1.0, "now, commit": "def", "now, rounds": 3}
+    both = now | {"before": 2.0, "before, commit": "abc", "before, rounds": 3}
+    large = both | {"pairs": 1_000_000, "now, rounds": 1, "before, rounds": 1}
+    assert command_costs.large_sentence([now, both, large]) == (
+        "before: abc; now: def; medians of runs: 3 of 25,000 pairs, 1 of 1,000,000 pairs"
     )
     assert command_costs.large_sentence([]) == "Not run yet."
 
