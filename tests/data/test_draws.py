@@ -63,7 +63,7 @@ def test_the_extreme_hashes_still_fall_inside_the_open_interval(
 ) -> None:
     row = torch.from_numpy(np.array(_row_of(word) % (1 << 64), np.uint64).view(np.int64))
     assert int(draws._hashes(row, 1)) % (1 << 64) == word
-    monkeypatch.setattr(draws, "_row", lambda *_: row)
+    monkeypatch.setattr(draws, "row_keys", lambda *_: row)
     u = draws.uniform(SEED, "extremes", torch.tensor(0), 1)
     assert 0 < float(u) < 1
     assert torch.equal(u, draws._fractions(draws._hashes(row, 1)))
@@ -75,7 +75,7 @@ def test_numbers_in_the_cache_are_those_of_torch_to_the_bit(
     shape: tuple[int, ...], count: int
 ) -> None:
     index = torch.arange(math.prod(shape)).view(shape) * 7919
-    row = draws._row(SEED, "cache", index)
+    row = draws.row_keys(SEED, "cache", index)
     u = draws.uniform(SEED, "cache", index, count)
     assert u.shape == (*shape, count)
     assert torch.equal(u, draws._fractions(draws._hashes(row, count)))

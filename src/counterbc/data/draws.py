@@ -34,14 +34,15 @@ def _number(purpose: str) -> int:
     return int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), signed=True)
 
 
-def _row(seed: Tensor, purpose: str, index: Tensor) -> Tensor:
+def row_keys(seed: Tensor, purpose: str, index: Tensor) -> Tensor:
+    """Return the key that the numbers of each seed and index are hashed from."""
     key = _mix(_mix(seed + _GOLDEN) ^ _number(purpose))
     return _mix(key ^ _mix(index + _GOLDEN))
 
 
 def bits(seed: Tensor, purpose: str, index: Tensor, count: int) -> Tensor:
     """Return hashed 64-bit integers: (…, count); … is the broadcast shape of seed and index."""
-    return _hashes(_row(seed, purpose, index), count)
+    return _hashes(row_keys(seed, purpose, index), count)
 
 
 def _hashes(row: Tensor, count: int) -> Tensor:
@@ -51,7 +52,7 @@ def _hashes(row: Tensor, count: int) -> Tensor:
 
 def uniform(seed: Tensor, purpose: str, index: Tensor, count: int) -> Tensor:
     """Return uniform numbers strictly between 0 and 1, float32 with 23 random bits: (…, count)."""
-    row = _row(seed, purpose, index)
+    row = row_keys(seed, purpose, index)
     if row.device.type == "cpu":
         numbers = _uniform(row.flatten().numpy().view(np.uint64), count, np.float32)
         return torch.from_numpy(numbers).view(*row.shape, count)
@@ -62,7 +63,7 @@ def uniform_rows(
     seed: NDArray[Any], purpose: str, index: NDArray[Any], count: int
 ) -> NDArray[np.float64]:
     """Return the numbers of `uniform` for N seeds and indices, in numpy: (N, count)."""
-    rows = _row(torch.from_numpy(seed), purpose, torch.from_numpy(index)).numpy()
+    rows = row_keys(torch.from_numpy(seed), purpose, torch.from_numpy(index)).numpy()
     return _uniform(rows.view(np.uint64), count, np.float64)
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from counterbc.data import draws
+from counterbc.kernels.cuda_order import draw_order, draws_order
 from counterbc.training.networks import Networks
 
 
@@ -21,9 +22,16 @@ class Batches:
         self.nets, self.batch = nets, batch
         self.device = nets.pairs.device
         self._last: tuple[Tensor, Tensor] | None = None  # epochs and their orders
+        self._is_drawn = draws_order(nets.seeds, nets.pairs.shape[1])
+        self._shortest = int(nets.lengths.min())
 
     def block(self, first: int, steps: int) -> tuple[Tensor, Tensor]:
         """Return positions and epochs of `steps` steps from step `first`: (steps, N, B) each."""
+        if self._is_drawn:
+            return draw_order(
+                self.nets.seeds, self.nets.lengths, width=self.nets.pairs.shape[1],
+                shortest=self._shortest, first=first, steps=steps, batch=self.batch,
+            )  # fmt: skip
         n = self.nets.lengths[:, None]  # (N, 1)
         index = torch.arange(first * self.batch, (first + steps) * self.batch, device=self.device)
         epoch, offset = index // n, index % n  # (N, steps · B)
