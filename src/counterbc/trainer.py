@@ -19,6 +19,7 @@ from counterbc.data.needs import check_needs
 from counterbc.data.offsets import Offsets, offsets_of, remove_offsets
 from counterbc.data.radii import Radius
 from counterbc.errors import DataError, OptionError
+from counterbc.kernels.products import check_products
 from counterbc.methods import Method, find_method, trained_name
 from counterbc.selection.folds import LEAST_PAIRS
 from counterbc.selection.held_out import Training
@@ -100,6 +101,7 @@ def _train(
     datasets, held_out = _split(datasets, settings.held_out)
     check_needs(datasets, definition.weighting.needs)
     check_reads(first, definition)
+    check_products(settings.products, torch_device.type, dtype)
     warn_values(datasets, settings)
     folder = None if out is None else Path(out)
     requested = _asked_radii(definition, settings, radii, keep)

@@ -8,6 +8,11 @@ from typing import Any
 import torch
 
 from counterbc import METHODS, Policies, train
+from counterbc.acting.member import Member
+from counterbc.kernels.products import multiplying
+from counterbc.training.batches import Batches
+from counterbc.training.network_stack import NetworkStack
+from counterbc.training.networks import networks as lists_of
 from tests.kernels.stacks import advance, block, demonstrations, largest_difference, stack
 
 PAPER = ("bc", "weighted-bc", "bc-rnn", "bcnd", "counter-bc")
@@ -153,6 +158,53 @@ def counterfactuals_computed_again_in_the_graph_equal_kept_ones() -> None:
     assert difference(train_small("counter-bc", "cuda", memory=0.0, **options), kept) < 1e-6
 
 
+def cuda_orders_pairs_as_a_cpu_does() -> None:
+    for lengths in ((400, 7, 1024), (100,) * 50, (1030, 40)):
+        members = [Member(seed, (0.0,)) for seed in range(len(lengths))]
+        nets = lists_of(members, [torch.arange(n) for n in lengths], shards=1)
+        for batch, first, steps in ((5, 0, 1), (40, 123, 60)):
+            drawn = Batches(nets.to(torch.device("cuda")), batch).block(first, steps)
+            for actual, expected in zip(
+                drawn, Batches(nets, batch).block(first, steps), strict=True
+            ):
+                assert torch.equal(actual.cpu(), expected), (lengths, batch)
+
+
+def tf32_rounds_products_and_gives_the_same_bits_twice() -> None:
+    """The first step shows the rounding; after some steps units of ReLU at 0 hide it."""
+    options: dict[str, Any] = {"hidden": (256, 256), "batch": 16}
+    exact = stack(demonstrations(), "bc", dtype=torch.float64, **options)
+    kinds = ("float32", "tf32", "tf32")
+    runs = [stack(demonstrations(), "bc", device="cuda", products=x, **options) for x in kinds]
+    for networks in (exact, *runs):
+        advance(networks, 1)
+    plain, tf32 = (gradient_difference(networks, exact) for networks in runs[:2])
+    assert plain < 2e-5 < tf32 < 0.05, (plain, tf32)
+    for networks in runs[1:]:
+        position, epoch = block(networks, STEPS)
+        networks.steps(position[1:], epoch[1:])
+    for name, value in runs[1].state().items():
+        assert torch.equal(value, runs[2].state()[name]), name
+
+
+def gradient_difference(networks: NetworkStack, reference: NetworkStack) -> float:
+    """Return the largest relative RMS difference of the gradients of a first step."""
+    pairs = [
+        (a.cpu().double(), b)
+        for a, b in zip(networks.adam.first, reference.adam.first, strict=True)
+    ]
+    return max(float((a - b).norm() / b.norm()) for a, b in pairs)
+
+
+def a_program_that_lets_torch_use_tf32_changes_nothing() -> None:
+    options: dict[str, Any] = {"hidden": (256, 256), "device": "cuda"}
+    plain, inside = (stack(demonstrations(), "bc", **options) for _ in range(2))
+    advance(plain, STEPS)
+    with multiplying("tf32"):
+        advance(inside, STEPS)
+    assert largest_difference(inside, plain) == 0
+
+
 CHECKS: list[Callable[[], None]] = [
     auto_takes_cuda_for_the_default_sizes_triton_for_some_and_torch_for_the_rest,
     auto_leaves_large_batches_of_few_networks_to_torch,
@@ -167,4 +219,7 @@ CHECKS: list[Callable[[], None]] = [
     a_training_on_the_gpu_agrees_with_one_on_the_cpu,
     two_trainings_on_the_gpu_give_the_same_bits,
     counterfactuals_computed_again_in_the_graph_equal_kept_ones,
+    cuda_orders_pairs_as_a_cpu_does,
+    tf32_rounds_products_and_gives_the_same_bits_twice,
+    a_program_that_lets_torch_use_tf32_changes_nothing,
 ]

@@ -74,7 +74,7 @@ def stack(
     view.fit()
     view.update_columns(initial_params(plan, view, 0) if later else None, definition.shards)
     assert settings.batch is not None
-    case = view.case(settings.batch)
+    case = view.case(settings.batch, settings.products)
     kernel = choose_kernel(settings.kernel, case)
     params, rate = initial_params(plan, view, 0), settings.rate(definition.policy)
     return NetworkStack(view, params, rate, case, kernel)

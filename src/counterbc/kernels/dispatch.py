@@ -6,12 +6,14 @@ from importlib import import_module
 
 from counterbc.errors import OptionError
 from counterbc.kernels.closed_form import native_misfit
+from counterbc.kernels.products import check_products
 from counterbc.kernels.registry import KERNELS
 from counterbc.kernels.step_kernel import StepCase, StepKernel
 
 
 def choose_kernel(name: str, case: StepCase) -> type[StepKernel]:
     """Return the kernel asked for; for auto, the last of `KERNELS` that fits and pays."""
+    check_products(case.products, case.device, case.dtype)
     if name == "auto":
         kernels = (_find(key, case) for key in reversed(KERNELS))
         return next(k for k in kernels if not isinstance(k, str) and k.pays(case))

@@ -30,6 +30,8 @@ class StepCase:
     batch: int
     device: str
     dtype: torch.dtype
+    products: str = "float32"
+    """How torch's steps multiply matrices on a GPU; native kernels compute in float32."""
     censored: bool = False
     """Whether some actions are censored, so that their likelihood is a probability."""
 

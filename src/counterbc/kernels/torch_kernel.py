@@ -7,6 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from counterbc.kernels.products import multiplying
 from counterbc.kernels.step_kernel import StepCase, StepTensors
 from counterbc.kernels.threads import at_most_threads, threads_for, warn_spinning
 from counterbc.policies.policy import Params, Policy
@@ -48,7 +49,10 @@ def forward_work(case: StepCase, tensors: StepTensors) -> float:
 
 
 class TorchKernel:
-    """Autograd and Adam; on CUDA the step is captured in a graph once and replayed."""
+    """Autograd and Adam; on CUDA the step is captured in a graph once and replayed.
+
+    The graph holds how its matrices are multiplied.
+    """
 
     name: ClassVar[str] = "torch"
 
@@ -71,7 +75,8 @@ class TorchKernel:
 
     def run(self, position: Tensor, epoch: Tensor) -> None:
         if position.is_cuda and self.graph is None:
-            self._capture(position[0], epoch[0])
+            with multiplying(self.case.products):
+                self._capture(position[0], epoch[0])
         if not position.is_cuda:
             warn_spinning(self.threads)
         with at_most_threads(self.threads):

@@ -61,7 +61,7 @@ class Loop:
         self.later = 0.0
         """Work that comes after this training, as a number of states."""
         self.batches = Batches(view.nets, batch)
-        self.cases = [part.case(batch) for _, part in view.parts]
+        self.cases = [part.case(batch, settings.products) for _, part in view.parts]
         with enter_device(view.rows.device):
             self.kernels = [choose_kernel(settings.kernel, case) for case in self.cases]
         self.kernel_name = " and ".join(dict.fromkeys(k.name for k in self.kernels))

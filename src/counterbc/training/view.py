@@ -101,7 +101,7 @@ class View:
         sets = self.counterfactuals.some(index, method.support)
         return View(self.store, sets.nets, method, sets)
 
-    def case(self, batch: int) -> StepCase:
+    def case(self, batch: int, products: str = "float32") -> StepCase:
         """Return what the choice of a kernel depends on."""
         return StepCase(
             policy=self.method.policy,
@@ -114,6 +114,7 @@ class View:
             batch=batch,
             device=self.store.action.device.type,
             dtype=self.store.action.dtype,
+            products=products,
             censored=SIDE in self.store.facts,
         )
 
