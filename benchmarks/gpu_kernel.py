@@ -58,16 +58,20 @@ LARGE = (
 class Population:
     """Members of a method on a GPU, whose steps any kernel can take."""
 
-    def __init__(self, method: str, members: int, batch: int = 40, pairs: int = 400) -> None:
-        settings = Settings(batch=batch, radius=0.4)
+    def __init__(
+        self, method: str, members: int, batch: int = 40, pairs: int = 400, *,
+        device: str = "cuda", dtype: torch.dtype = torch.float32, **changes: Any,
+    ) -> None:  # fmt: skip
+        """`changes` are further fields of `Settings`."""
+        settings = Settings(batch=batch, radius=0.4, **changes)
         demos = demonstrate("intersection", UniformNoise(0.5), pairs, 0)
         configured = settings.apply(METHODS[method])
         seeds = seed_members([demos], range(members), [[settings.radius]])
         plan = plan_training([demos], configured, settings, seeds)
-        self.view = plan_view(plan, torch.device("cuda"), torch.float32)
+        self.view = plan_view(plan, torch.device(device), dtype)
         self.view.fit()
         self.view.update_columns(None, configured.shards)
-        self.case = self.view.case(batch)
+        self.case = self.view.case(batch, settings.products)
         params, rate = initial_params(plan, self.view, 0), settings.rate(configured.policy)
         self.stack = NetworkStack(self.view, params, rate, self.case, TorchKernel)
         self.block = Batches(self.view.nets, batch).block(0, STEPS)

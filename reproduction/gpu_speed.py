@@ -1,6 +1,7 @@
 """The tables of the docs about training on a GPU.
 
-`benchmarks/gpu.py` and `benchmarks/gpu_kernel.py` measure them.
+`benchmarks/gpu.py` and `benchmarks/gpu_kernel.py` measure them, and `benchmarks/gpu_wide.py` those
+of `gpu_wide.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from reproduction import gpu_wide
 from reproduction.markdown import markdown_table
 from reproduction.options import DOCS
 from reproduction.records import read
@@ -34,6 +36,10 @@ def sections(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
         for name, (make, result) in makers.items()
     }
     both = kernel | {"peak": calls.get("peak")}
+    wide = read(folder / "gpu-wide.json") if (folder / "gpu-wide.json").exists() else {}
+    for name in ("peak", "steps", "rounding", "trainings"):
+        maker = getattr(gpu_wide, name)
+        tables[f"gpu wide {name}"] = maker(wide) if wide.get(name) else NONE
     tables["gpu shares"] = shares(both) if both["peak"] and kernel.get("variants") else NONE
     return {"benchmarks": tables}
 
