@@ -23,7 +23,7 @@ CONVENTIONS: Mapping[str, str] = {
     WHOLE_CROWD: "the crowd's pairs are those of whole episodes; the paper draws people's pairs at "
     "random",
     ONE_SIZE: "400 pairs alone, in place of five sizes",
-    ONE_NOISE: "uniform noise alone in place of people and three noises; 5 runs in place of 50",
+    ONE_NOISE: "one noise alone in place of people and three noises; 5 runs in place of 50",
     "pedals and training": "σ and Δ of half the size on the pedals, learning rate 1e-4, "
     "2000 steps; 5 runs, fewer sizes and teachers",
     "another task": "a task that the paper does not have; 5 runs",

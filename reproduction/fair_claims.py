@@ -1,7 +1,8 @@
 """Claims of figure 4 and table 1 on the rows of the study `fair`, by the rules of these figures.
 
-They have 400 pairs, a crowd that reacts as late as people, and pairs of whole episodes beside
-scattered ones. Rows of the figures have one way of taking the pairs of a teacher.
+They have a crowd that reacts as late as people, and pairs of whole episodes beside scattered ones.
+Rows of the figures have one way of taking the pairs of a teacher. A claim is about the paper's five
+sizes where every method and teacher has them all, and about 400 pairs elsewhere.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from reproduction.improvement import improvements
 from reproduction.numbers import Numbers
 from reproduction.paper import PAPER_METHODS
 from reproduction.records import Record
+from reproduction.sizes import PAPER_SIZES
 from reproduction.studies.fair_kinds import CROWD, SCATTERED, WHOLE
 from reproduction.verdicts import NO_FINDING, Finding, lead_finding
 
@@ -47,10 +49,10 @@ class Taking:
     crowd: str | None
     """None where only the noise counts."""
 
-    @property
-    def differs(self) -> tuple[str, ...]:
-        """Return the names of what differs from the paper's way."""
-        names = [ONE_SIZE] if self.crowd is None else [LATE_CROWD, ONE_SIZE]
+    def differs(self, sizes: int) -> tuple[str, ...]:
+        """Return the names of what differs from the paper's way with this number of sizes."""
+        names = [] if self.crowd is None else [LATE_CROWD]
+        names += [ONE_SIZE] if sizes == 1 else []
         names += [SCATTERED_NOISE] if self.noise == SCATTERED else []
         return (*names, *([WHOLE_CROWD] if self.crowd == WHOLE else []))
 
@@ -72,45 +74,55 @@ def fair_claims(rows: Sequence[Record]) -> Iterator[Claim]:
         for taking in TAKINGS:
             if tables := _tables(rows, world, taking.of_all()):
                 text = FAIR_LEAD.format(taking.text)
-                yield _lead_claim(world, text, tables, 0.01, taking.differs)
+                yield _lead_claim(world, text, tables, 0.01, taking)
         for teacher, text in SINGLE_CLAIMS.items():
             tables = _tables(rows, world, {teacher: WHOLE})
             if teacher in NOISES and is_noise_scattered(world) and tables:
-                differs = Taking(text, WHOLE, None).differs
-                yield _lead_claim(world, f"{text} (whole episodes)", tables, ALPHA, differs)
+                taking = Taking(text, WHOLE, None)
+                yield _lead_claim(world, f"{text} (whole episodes)", tables, ALPHA, taking)
 
 
 def fair_improvements(
     rows: Sequence[Record], world: str
-) -> Iterator[tuple[Taking, dict[str, Improvement]]]:
+) -> Iterator[tuple[tuple[str, ...], dict[str, Improvement]]]:
     """Yield further lines of table 1, each by way of acting, where the figures scatter noise.
 
-    They are no claims of their own: a number of the paper would count several times.
+    The first of a pair names what differs from the paper's way. They are no claims of their own: a
+    number of the paper would count several times.
     """
     for taking in TAKINGS if is_noise_scattered(world) else ():
         if tables := _tables(rows, world, taking.of_all()):
             of_world = improvements(pd.concat(tables.values()))
+            differs = taking.differs(_sizes(tables))
             for baseline in PAPER_METHODS[:-1]:
-                yield taking, {r.act: r for r in of_world if r.baseline == baseline}
+                yield differs, {r.act: r for r in of_world if r.baseline == baseline}
 
 
 def _lead_claim(
-    world: str, text: str, tables: Mapping[str, pd.DataFrame], level: float,
-    differs: tuple[str, ...],
-) -> Claim:  # fmt: skip
+    world: str, text: str, tables: Mapping[str, pd.DataFrame], level: float, taking: Taking
+) -> Claim:
     """Return a claim with figure 4's tests: over datasets and runs, all pairs adjusted."""
     findings = {}
     for act, table in tables.items():
-        tests = post_hoc(by_subject(table, "return", ("teacher", "seed")), has_effects=False)
+        tests = post_hoc(
+            by_subject(table, "return", ("teacher", "pairs", "seed")), has_effects=False
+        )
         leads = [t for t in tests if t.method == "counter-bc"]
         findings[act] = lead_finding(leads, level=level)
     runs = max(table["seed"].nunique() for table in tables.values())
-    return Claim("5.1", world, text, partial(_by_act, findings=findings), f"{runs} runs", differs)
+    rule, differs = partial(_by_act, findings=findings), taking.differs(_sizes(tables))
+    return Claim("5.1", world, text, rule, f"{runs} runs", differs)
+
+
+def _sizes(tables: Mapping[str, pd.DataFrame]) -> int:
+    """Return how many numbers of pairs the tables have."""
+    return max(int(table["pairs"].nunique()) for table in tables.values())
 
 
 def _tables(rows: Sequence[Record], world: str, ways: Mapping[str, str]) -> dict[str, pd.DataFrame]:
     """Return a table for each way of acting; none where a method or a teacher has no rows.
 
+    They have all sizes of the paper if none lacks a method or a teacher, and else 400 pairs alone.
     The crowd stands for the paper's people, who alone are pooled with the noises.
     """
     table_rows = [
@@ -120,11 +132,17 @@ def _tables(rows: Sequence[Record], world: str, ways: Mapping[str, str]) -> dict
             "seed": r["seed"], "return": r["return"],
         }
         for r in rows
-        if r["world"] == world and r["pairs"] == 400 and r["sigma"] in (None, 0.5)
+        if r["world"] == world and r["sigma"] in (None, 0.5)
         if r["variant"] in PAPER_METHODS and ways.get(r["teacher"]) == r["taken"]
     ]  # fmt: skip
-    if len({(r["method"], r["teacher"]) for r in table_rows}) < len(PAPER_METHODS) * len(ways):
+    parts: dict[int, set[tuple[str, str]]] = {}
+    for r in table_rows:
+        parts.setdefault(r["pairs"], set()).add((r["method"], r["teacher"]))
+    whole = {n for n, part in parts.items() if len(part) == len(PAPER_METHODS) * len(ways)}
+    if 400 not in whole:
         return {}
+    sizes = set(PAPER_SIZES.pairs) if set(PAPER_SIZES.pairs) <= whole else {400}
+    table_rows = [r for r in table_rows if r["pairs"] in sizes]
     table = pd.DataFrame(table_rows)
     order = {name: k for k, name in enumerate(PAPER_METHODS)}
     table = table.sort_values("method", key=lambda column: column.map(order), kind="stable")

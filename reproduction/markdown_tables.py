@@ -143,9 +143,9 @@ def table1(folder: Path) -> str:
         for baseline, paper in baselines.items():
             of_cell = where(numbers.table1.improvements, world=world, baseline=baseline)
             rows.append(_table1_line(world, baseline, paper, of_cell, names))
-        for taking, by_act in fair_improvements(fair_rows, world):
+        for differs, by_act in fair_improvements(fair_rows, world):
             of_cell, baseline = [*by_act.values()], by_act["sample"].baseline
-            line = _table1_line(world, baseline, baselines[baseline], of_cell, taking.differs)
+            line = _table1_line(world, baseline, baselines[baseline], of_cell, differs)
             rows.append(line)
     head = ("world", "over", "convention, n", "the paper", "ours, act=sample", "ours, act=mean")
     return markdown_table((*head, "difference, act=sample", "at most", "verdict"), rows)

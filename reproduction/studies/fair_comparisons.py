@@ -97,12 +97,14 @@ def places(rows: Iterable[Record]) -> Iterator[tuple[str, str, list[Record]]]:
                 yield world, protocol, group
 
 
-def at_400(rows: Iterable[Record]) -> Iterator[tuple[list[str], str, str, list[Record]]]:
-    """Yield the rows of 400 pairs of each kind of demonstrations and way of acting.
+def at_size(
+    rows: Iterable[Record], pairs: int = 400
+) -> Iterator[tuple[list[str], str, str, list[Record]]]:
+    """Yield the rows of this many pairs of each kind of demonstrations and way of acting.
 
     With the first columns of their line, the teacher and the way of acting.
     """
-    for world, protocol, group in places([r for r in rows if r["pairs"] == 400]):
+    for world, protocol, group in places([r for r in rows if r["pairs"] == pairs]):
         for teacher in dict.fromkeys(r["teacher"] for r in group):
             for act in reversed(ACTS):
                 part = [r for r in group if (r["teacher"], r["act"]) == (teacher, act)]

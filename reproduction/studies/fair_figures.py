@@ -11,6 +11,7 @@ import numpy as np
 
 from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import mean_interval
+from counterbc.demonstrators import NOISES
 from counterbc.envs import WORLDS
 from counterbc.experiments.styles import COLOURS, MethodStyle, method_style
 from reproduction.options import RESULTS, StudyOptions, option
@@ -18,6 +19,7 @@ from reproduction.plots import band, label_below, legend, new_figure, save, titl
 from reproduction.records import Record, read_rows
 from reproduction.sizes import PAPER_SIZES
 from reproduction.studies.fair import FAIR_WORLDS, FOUR_BC, STUDY, sweep_name
+from reproduction.studies.fair_kinds import CROWD
 from reproduction.studies.fair_tables import COLUMNS, label
 
 HOCKEY = {
@@ -70,11 +72,18 @@ def is_tuned(variant: str) -> bool:
 
 
 def panels_of(rows: Iterable[Record], column: str) -> list[Panel]:
-    """Return the panels with two points or more of the x-axis."""
+    """Return the panels with two points or more of the x-axis, by world and way of taking pairs."""
     points: dict[Panel, set[Any]] = {}
     for r in rows:
         points.setdefault((r["world"], r["teacher"], r["taken"]), set()).add(r[column])
-    return [panel for panel, values in points.items() if len(values) > 1]
+    return sorted((panel for panel, values in points.items() if len(values) > 1), key=panel_order)
+
+
+def panel_order(panel: Panel) -> tuple[int, str, int]:
+    """Return the place of a panel: worlds, whole and scattered pairs, then teachers."""
+    world, teacher, taken = panel
+    teachers = [*NOISES, CROWD]
+    return FAIR_WORLDS.index(world), taken, teachers.index(teacher)
 
 
 def in_panel(rows: Iterable[Record], panel: Panel) -> list[Record]:
@@ -128,9 +137,10 @@ def draw_lines(rows: list[Record], column: str, name: str, file: str, folder: Pa
         axis.set_ylabel(WORLDS[panel[0]].axis_label)
         if column == "pairs":
             _log(axis, sorted({r[column] for r in group}))
-    for axis in axes[-1]:
-        axis.set_xlabel(name)
-    legend(figure, axes[0][0], columns=4)
+    for shown_axes in ([axis for axis in part if axis.get_visible()] for part in axes.T):
+        for axis in shown_axes[-1:]:
+            axis.set_xlabel(name)
+    legend(figure, axes[0][0], columns=5)
     save(figure, folder, file, caption(rows), legend=True)
 
 
@@ -165,7 +175,9 @@ def draw_radii(rows: list[Record], act: str, folder: Path) -> None:
         x, mean, se = points(in_panel(sweep, panel), "radius")
         look = method_style("counter-bc")
         band(axis, x, mean, se, look.colour, label="Counter-BC, 10,000 steps", marker=look.marker)
-        for variant, dashes in (("bc", "-"), ("bc, tuned", "--"), ("counter-bc, tuned", "--")):
+        for variant, dashes in (
+            ("bc", "-"), ("bc, tuned", (0, (3, 3))), ("counter-bc, tuned", (3, (3, 3)))
+        ):  # fmt: skip  # dashes that alternate where two levels are equal
             group = [r["return"] for r in in_panel(rows, panel) if r["variant"] == variant]
             if group:
                 level = mean_interval(np.array(group, np.float64)).mean
@@ -196,7 +208,7 @@ def draw_hockey(rows: list[Record], act: str, folder: Path) -> None:
             axis.set_ylabel(name)
             axis.set_title(f"{title('air-hockey', 'crowd')}, {way}", fontsize=7.5, pad=3)
     label_below(axes, "state–action pairs")
-    legend(figure, axes[0][0], columns=4)
+    legend(figure, axes[0][0], columns=5)
     save(figure, folder, f"figure7-{act}", caption(rows), legend=True)
 
 
@@ -204,7 +216,7 @@ def draw_means(rows: list[Record], act: str, folder: Path) -> None:
     """Draw the mean of every variant at 400 pairs, a panel per world and teacher."""
     counter_rows = [r for r in rows if r["variant"] == "counter-bc"]
     places = dict.fromkeys((r["world"], r["teacher"], r["taken"]) for r in counter_rows)
-    panels = sorted(places, key=lambda panel: (FAIR_WORLDS.index(panel[0]), panel[2], panel[1]))
+    panels = sorted(places, key=panel_order)
     if not panels:
         return
     columns = 3

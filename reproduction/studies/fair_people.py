@@ -13,7 +13,7 @@ from reproduction.studies.fair import NOT_IN_PAPER
 from reproduction.studies.fair_comparisons import (
     ABOVE,
     BELOW,
-    at_400,
+    at_size,
     comparison_text,
     relative,
 )
@@ -39,7 +39,7 @@ class CrowdLine:
 
 def crowd_lines(rows: list[Record]) -> Iterator[CrowdLine]:
     """Yield the comparisons from the late crowd; intervals are adjusted over the baselines."""
-    for words, teacher, act, part in at_400(rows):
+    for words, teacher, act, part in at_size(rows):
         baselines = paper_baselines(part[0]["world"])
         results = {m: relative(part, "counter-bc", m, len(baselines)) for m in baselines}
         if teacher == CROWD and any(results.values()):

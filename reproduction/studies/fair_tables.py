@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from counterbc.acting.act import ACTS
 from counterbc.acting.intervals import Interval, mean_interval, paired_difference
+from counterbc.demonstrators import NOISES
 from counterbc.experiments.styles import method_style
 from reproduction.improvement import jackknife
 from reproduction.markdown import markdown_table
@@ -17,6 +19,7 @@ from reproduction.plots import title
 from reproduction.records import Record, read_rows
 from reproduction.sizes import PAPER_SIZES
 from reproduction.studies.fair import (
+    FAIR_WORLDS,
     FOUR_BC,
     PAPER_VARIANTS,
     STUDY,
@@ -25,7 +28,7 @@ from reproduction.studies.fair import (
     sweep_name,
 )
 from reproduction.studies.fair_comparisons import (
-    at_400,
+    at_size,
     by_run,
     compare,
     places,
@@ -49,7 +52,10 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
     tables |= {"fair means": means(rows), "fair choices": choices(rows)}
     tables |= {"fair ensemble": ensemble(rows), "fair knob": knob(rows)}
     tables |= {"fair teachers": by_teacher(rows)}
+    tables |= {f"fair teachers {size}": by_teacher(rows, size) for size in (100, 1600)}
     tables |= {"fair people": people(rows), "fair sizes": sizes(rows)}
+    tables |= {"fair others": others(rows), "fair along pairs": along(rows, "pairs")}
+    tables |= {"fair along noise": along(rows, "sigma")}
     tables |= {"fair not run": not_run(rows)}
     return {"reproduction": tables, "README": {"fair summary": summary(rows)}}
 
@@ -127,15 +133,35 @@ def _word(rows: Sequence[Record], candidate: str, rival: str) -> str:
     return word(paired_difference(*runs.T).interval, float(runs[:, 1].mean()))
 
 
-def by_teacher(rows: list[Record]) -> str:
-    """Return where Counter-BC helps: against BC and against tuned BC, by teacher at 400 pairs."""
+def by_teacher(rows: list[Record], size: int = 400) -> str:
+    """Return where Counter-BC helps: against BC and against tuned BC, by teacher at one size."""
     pairs = [("counter-bc", "bc"), ("counter-bc", "bc, tuned"), ("bc, tuned", "bc")]
     pairs.append((TUNED, "bc, tuned"))
     lines = []
-    for words, _, act, part in at_400(rows):
+    for words, _, act, part in at_size(rows, size):
         texts = [compare(part, *pair, len(pairs)) for pair in pairs]
         if set(texts) != {"–"}:
             lines.append([*words, act, *texts])
+    head = [f"{label(candidate)} over {label(rival)}" for candidate, rival in pairs]
+    return markdown_table(["world, teacher", "pairs", "act", *head], lines)
+
+
+def others(rows: list[Record]) -> str:
+    """Return the other methods that are tuned alike against tuned BC, by teacher at 400 pairs.
+
+    Intervals are adjusted for all comparisons of the table, which were named after the rows.
+    """
+    pairs = [(f"{name}, tuned", "bc, tuned") for name in ("epsilon-insensitive", "posterior")]
+    groups = [
+        (words, act, [relative(part, *pair, 1) for pair in pairs], part)
+        for words, _, act, part in at_size(rows)
+    ]
+    count = sum(result is not None for _, _, results, _ in groups for result in results)
+    lines = [
+        [*words, act, *(compare(part, *pair, count) for pair in pairs)]
+        for words, act, results, part in groups
+        if any(results)
+    ]
     head = [f"{label(candidate)} over {label(rival)}" for candidate, rival in pairs]
     return markdown_table(["world, teacher", "pairs", "act", *head], lines)
 
@@ -144,7 +170,7 @@ def summary(rows: list[Record]) -> str:
     """Return the table of the README: three comparisons of `by_teacher`, act=sample, in short."""
     pairs = [("counter-bc", "bc"), ("counter-bc", "bc, tuned"), (TUNED, "bc, tuned")]
     lines = []
-    for words, _, act, part in at_400(rows):
+    for words, _, act, part in at_size(rows):
         results = [relative(part, *pair, 4) for pair in pairs]  # adjusted as in `by_teacher`
         if act == "sample" and any(results):
             lines.append([*words, *map(_short, results)])
@@ -162,7 +188,7 @@ def _short(result: tuple[Interval, str] | None) -> str:
 def means(rows: list[Record]) -> str:
     """Return the mean ± standard error of every variant at 400 pairs."""
     variants, lines = present(rows), []
-    for words, _, act, part in at_400(rows):
+    for words, _, act, part in at_size(rows):
         teacher_return = f"{np.mean([r['shown'] for r in part]):.1f}"
         texts = [_mean(part, variant) for variant in variants]
         lines.append([*words, act, str(len({r["seed"] for r in part})), teacher_return, *texts])
@@ -176,6 +202,44 @@ def _mean(rows: Iterable[Record], variant: str) -> str:
         return "–"
     interval = mean_interval(values)
     return f"{interval.mean:.2f} ± {interval.se:.2f}".replace("-", "−")
+
+
+def along(rows: list[Record], column: str) -> str:
+    """Return the means of BC and Counter-BC, fixed and tuned, at each size or σ.
+
+    A cell has the four means in this order; a dash stands for what was not run.
+    """
+    if column == "sigma":
+        rows = [r for r in rows if r["pairs"] == 400 and r["teacher"] == "uniform"]
+    else:
+        rows = [r for r in rows if r["sigma"] in (None, 0.5)]
+    variants = ("bc", "counter-bc", "bc, tuned", TUNED)
+    values: dict[tuple[str, ...], dict[Any, dict[str, list[float]]]] = {}
+    for r in rows:
+        if r["variant"] in variants and r["return"] is not None:
+            line = r["world"], r["taken"], r["teacher"], r["act"]
+            cell = values.setdefault(line, {}).setdefault(r[column], {})
+            cell.setdefault(r["variant"], []).append(r["return"])
+    values = {line: cells for line, cells in values.items() if len(cells) > 1}
+    x = sorted({value for cells in values.values() for value in cells})
+    lines = [
+        [title(world, teacher), protocol, act]
+        + [" / ".join(_short_mean(cells.get(v, {}).get(name)) for name in variants) for v in x]
+        for (world, protocol, teacher, act), cells in sorted(values.items(), key=_line_order)
+    ]
+    name = "σ" if column == "sigma" else "pairs"
+    head = ["world, teacher", "pairs taken", "act", *(f"{v:g} {name}" for v in x)]
+    return markdown_table(head, lines)
+
+
+def _line_order(item: tuple[tuple[str, ...], object]) -> tuple[int, str, int, str]:
+    (world, protocol, teacher, act), _ = item
+    return FAIR_WORLDS.index(world), protocol, [*NOISES, CROWD].index(teacher), act
+
+
+def _short_mean(values: list[float] | None) -> str:
+    mean = np.mean(values) if values else None
+    return "–" if mean is None else f"{mean:.1f}"
 
 
 def choices(rows: list[Record]) -> str:

@@ -58,9 +58,30 @@ def test_noise_alone_has_a_claim_only_where_the_figures_scatter_it() -> None:
 
 
 @pytest.mark.parametrize("taking", TAKINGS)
-def test_what_differs_from_the_paper_follows_from_how_pairs_are_taken(taking: Taking) -> None:
-    assert ("scattered noise" in taking.differs) == (taking.text == "scattered pairs")
-    assert ("whole crowd" in taking.differs) == (taking.text == "whole episodes")
+@pytest.mark.parametrize("sizes", [1, 5])
+def test_what_differs_from_the_paper_follows_from_how_pairs_are_taken(
+    taking: Taking, sizes: int
+) -> None:
+    differs = taking.differs(sizes)
+    assert ("scattered noise" in differs) == (taking.text == "scattered pairs")
+    assert ("whole crowd" in differs) == (taking.text == "whole episodes")
+    assert ("400 pairs" in differs) == (sizes == 1)
+
+
+def test_claims_are_about_all_sizes_where_every_method_and_teacher_has_them() -> None:
+    # 400 pairs say the opposite of the other sizes, so that the verdict shows which were used.
+    rows = rows_by(-20.0, "whole", *NOISES, "crowd")
+    for pairs in (100, 200, 800, 1600):
+        other_rows = rows_by(20.0, "whole", *NOISES, "crowd")
+        rows += [row | {"pairs": pairs} for row in other_rows]
+    (claim,) = [c for c in fair_claims(rows) if c.paper == FAIR_LEAD.format("whole episodes")]
+    assert claim.differs == ("late crowd", "whole crowd")
+    assert claim.rule(Numbers(), "sample").verdict == "reproduced"
+    is_gap = {"variant": "bcnd", "pairs": 800, "teacher": "crowd"}
+    gap_rows = [r for r in rows if not is_gap.items() <= r.items()]
+    (claim,) = [c for c in fair_claims(gap_rows) if c.paper == FAIR_LEAD.format("whole episodes")]
+    assert claim.differs == ("late crowd", "400 pairs", "whole crowd")
+    assert claim.rule(Numbers(), "sample").verdict == "contradicted"
 
 
 def test_table_1_has_a_line_for_each_way_of_taking_pairs(tmp_path: Path) -> None:
