@@ -99,6 +99,10 @@ def test_the_command_that_also_reads_the_cameras_is_printed(
     options = ("--method", "bc", "--steps", 2, "--lag", 0, "--exclude", "demo_1")
     status, out, err = call("train", "demos.hdf5", *options)
     assert status == 0, err
+    with h5py.File("blind.hdf5", "w") as file:
+        file["data/demo_0/actions"] = rng.uniform(-1, 1, (20, 2))
+        file["data/demo_0/obs/eef_pos"] = rng.uniform(-1, 1, (20, 3))
+    assert call_json("inspect", "demos.hdf5", "blind.hdf5")["with_cameras"] is None
     (again,) = re.findall(r"to read them as well: (.*)\n", out)
     assert again == line.replace(".hdf5", ".hdf5 --exclude demo_1")
 

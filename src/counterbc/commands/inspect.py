@@ -79,7 +79,8 @@ class Inspect(DataCommand):
         problem = self._problem_of_env(None if keys else inspection.model)
         if problem:
             output.append(f"\nPolicies cannot be tested there: {problem}.")
-        with_cameras = self._with_cameras(inspection.model, keys)
+        is_common = len({header.blind_to for header in inspection.headers}) == 1
+        with_cameras = self._with_cameras(inspection.model, keys) if is_common else ""
         if with_cameras:
             output.append(f"\nTo read the cameras as well: {with_cameras}")
         shares = None if explained is None else explained.as_dict()

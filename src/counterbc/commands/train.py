@@ -190,11 +190,15 @@ class Train(MethodCommand):
         return [], suggestion("evaluate", out, *self.as_typed("env"))
 
     def _unread(self, demos: Demonstrations) -> list[str]:
-        """Return how to read the cameras that were not read, if there are any."""
+        """Return how to read the cameras that were not read, if there are any.
+
+        Of several files not all may have them, which inspect knows.
+        """
         keys = keys_with_cameras(demos)
         if not keys:
             return []
-        typed = self.as_typed(*DATA_OPTIONS, changes={"obs": keys})
+        changes = {"obs": keys if len(self.demos) == 1 else ()}
+        typed = self.as_typed(*DATA_OPTIONS, changes=changes)
         return [f"  cameras  to read them as well: {suggestion('inspect', *self.demos, *typed)}"]
 
     def _demonstrations(self) -> Demonstrations:
