@@ -107,6 +107,22 @@ def test_the_command_that_also_reads_the_cameras_is_printed(
     assert again == line.replace(".hdf5", ".hdf5 --exclude demo_1")
 
 
+@pytest.mark.parametrize("command", ["score", "clean", "influence"])
+def test_a_judgement_that_reads_vectors_alone_says_which_to_choose(
+    command: str, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    demos_of((40, 40), episodes=8, length=12).save("demos.hdf5")
+    status, _, err = call(command, "demos.hdf5", "--force")
+    assert status == 1
+    assert "read vectors alone here, but these data have cam0 40×40×3; use --obs " in err
+    (option,) = re.findall(r"use (--obs \w+)", err)
+    quick = ("--steps", 2, "--radius", 0.2, "--force")
+    if command != "influence":
+        status, _, err = call(command, "demos.hdf5", *option.split(), *quick)
+        assert "vectors alone" not in err
+
+
 @pytest.mark.needs("envpool")
 def test_demonstrations_with_a_camera_lead_to_a_short_training(
     tmp_path: Path, call_json: CallJson, monkeypatch: pytest.MonkeyPatch

@@ -57,6 +57,12 @@ def as_datasets(demos: Demonstrations | Sequence[Demonstrations]) -> list[Demons
 def check_reads(data: Demonstrations, method: Method) -> None:
     """Refuse a policy that cannot read observations of this shape, or all cameras."""
     policy, cameras = method.policy, tuple(data.cameras.values())
+    if cameras and not policy.images:
+        vectors = " ".join(key for key, _ in data.obs_keys) if data.images else ""
+        raise DataError(
+            f"policies read vectors alone here, but these data have {cameras_text(data.cameras)}; "
+            + (f"use --obs {vectors}" if vectors else "choose vectors with --obs, if there are any")
+        )
     if data.images and policy.images != cameras:
         raise DataError(
             f"a {type(policy).__name__} reads {len(policy.images)} cameras; these data "
