@@ -63,3 +63,8 @@ def test_means_and_their_gradients_are_those_of_torchs_adaptive_pooling(
         torch.autograd.grad(y.square().sum(), [x]) for y in (means, reference)
     )
     torch.testing.assert_close(gradient, reference_gradient)
+
+
+def test_matrices_lie_on_the_device_of_the_map() -> None:
+    x = torch.empty(2, 56, 76, 4, device="meta")
+    assert (pool(x).shape, pool(x).device.type) == ((2, 10, 14, 4), "meta")
