@@ -125,15 +125,15 @@ def cuda_walks_through_large_batches() -> None:
 
 def cuda_gives_a_network_the_same_bits_alone_and_among_many() -> None:
     for method in PAPER:
-        few, many = (
+        small, large = (
             stack(demonstrations(), method, device="cuda", kernel="cuda", hidden=WIDE, batch=10,
                   seeds=seeds)
             for seeds in (2, 400)
         )  # fmt: skip
-        for networks in (few, many):
+        for networks in (small, large):
             advance(networks, STEPS)
-        for name, value in few.params.items():
-            assert torch.equal(value, many.params[name][: len(value)]), (method, name)
+        for name, value in small.params.items():
+            assert torch.equal(value, large.params[name][: len(value)]), (method, name)
 
 
 def a_training_on_the_gpu_agrees_with_one_on_the_cpu() -> None:
@@ -154,8 +154,8 @@ def two_trainings_on_the_gpu_give_the_same_bits() -> None:
 
 def counterfactuals_computed_again_in_the_graph_equal_kept_ones() -> None:
     options: dict[str, Any] = {"steps": 40, "dtype": torch.float64}
-    kept = train_small("counter-bc", "cuda", **options)
-    assert difference(train_small("counter-bc", "cuda", memory=0.0, **options), kept) < 1e-6
+    table = train_small("counter-bc", "cuda", **options)
+    assert difference(train_small("counter-bc", "cuda", memory=0.0, **options), table) < 1e-6
 
 
 def cuda_orders_pairs_as_a_cpu_does() -> None:
@@ -163,11 +163,10 @@ def cuda_orders_pairs_as_a_cpu_does() -> None:
         members = [Member(seed, (0.0,)) for seed in range(len(lengths))]
         nets = lists_of(members, [torch.arange(n) for n in lengths], shards=1)
         for batch, first, steps in ((5, 0, 1), (40, 123, 60)):
-            drawn = Batches(nets.to(torch.device("cuda")), batch).block(first, steps)
-            for actual, expected in zip(
-                drawn, Batches(nets, batch).block(first, steps), strict=True
-            ):
-                assert torch.equal(actual.cpu(), expected), (lengths, batch)
+            on_gpu = Batches(nets.to(torch.device("cuda")), batch).block(first, steps)
+            on_cpu = Batches(nets, batch).block(first, steps)
+            for gpu, cpu in zip(on_gpu, on_cpu, strict=True):
+                assert torch.equal(gpu.cpu(), cpu), (lengths, batch)
 
 
 def tf32_rounds_products_and_gives_the_same_bits_twice() -> None:

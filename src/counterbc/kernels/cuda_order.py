@@ -10,7 +10,7 @@ from counterbc.kernels.cuda_compiler import CudaFunction, compiler_misfit, cuda_
 
 _THREADS = 128
 _WIDEST = 8 * _THREADS  # a place is counted among all pairs: long lists are sorted faster by torch
-_MOST = 1 << 31  # numbers that an int counts
+_INT = 1 << 31  # numbers that an int counts
 
 
 def draws_order(seeds: Tensor, width: int) -> bool:
@@ -27,7 +27,7 @@ def draw_order(
     shortest length.
     """
     begin, total = first * batch, steps * batch
-    assert total < _MOST
+    assert total < _INT
     epochs = (total - 1) // shortest + 2  # one more where they begin within an epoch
     start, offset = begin // lengths, begin % lengths  # (N,)
     epoch = start.unsqueeze(1) + torch.arange(epochs, device=seeds.device)  # (N, E)
@@ -42,6 +42,6 @@ def draw_order(
 
 def order_function(width: int, device: int) -> CudaFunction:
     """Return the function for lists of up to `width` pairs, compiled for few different widths."""
-    own = 1 << (-(-width // _THREADS) - 1).bit_length()
-    macros = (("THREADS", str(_THREADS)), ("WIDTH", str(own * _THREADS)))
+    share = 1 << (-(-width // _THREADS) - 1).bit_length()
+    macros = (("THREADS", str(_THREADS)), ("WIDTH", str(share * _THREADS)))
     return cuda_function(("cuda_order.cu",), "draw_order", macros, _THREADS, 0, device)

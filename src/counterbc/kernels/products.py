@@ -29,8 +29,8 @@ def multiplying(products: str) -> Iterator[None]:
 def check_products(products: str, device: str, dtype: torch.dtype) -> None:
     """Refuse products that a device does not have."""
     if products != "float32" and (device != "cuda" or dtype != torch.float32):
-        what = f"{str(dtype).removeprefix('torch.')} on {device}"
+        kind = f"{str(dtype).removeprefix('torch.')} on {device}"
         raise OptionError(
-            f"products is {products!r}, but this training is of {what}; only GPUs multiply so, and "
+            f"products is {products!r}, but this training is of {kind}; only GPUs multiply so, and "
             "only float32: leave products out"
         )
