@@ -33,6 +33,19 @@ def test_float32_stays_float32_where_a_program_lets_torch_use_tf32() -> None:
         assert torch.backends.cuda.matmul.allow_tf32
 
 
+@pytest.mark.parametrize("products", PRODUCTS)
+@pytest.mark.parametrize("precision", ["medium", "high"])
+def test_a_precision_that_a_program_chose_by_name_stays(precision: str, products: str) -> None:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        with multiplying(products):
+            pass
+        assert torch.get_float32_matmul_precision() == precision
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
 def test_torch_is_set_as_before_after_an_error() -> None:
     before = torch.backends.cuda.matmul.fp32_precision
     with pytest.raises(KeyError), multiplying("tf32"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import torch
 
@@ -17,13 +17,22 @@ PRODUCTS = ("float32", "tf32")
 def multiplying(products: str) -> Iterator[None]:
     """Multiply matrices on a GPU in this way, whatever torch is set to."""
     cuda = torch.backends.cuda.matmul
-    before = cuda.fp32_precision
+    before, name = cuda.fp32_precision, _precision_name()
     cuda.allow_tf32 = products == "tf32"  # the older of torch's two switches also sets the newer
     try:
         yield
     finally:
         cuda.allow_tf32 = before == "tf32"
         cuda.fp32_precision = before
+        if name == "medium":  # which the older switch turned into "high"
+            torch.set_float32_matmul_precision(name)
+
+
+def _precision_name() -> str | None:
+    """Return torch's setting of all devices; None where each device has its own."""
+    with suppress(RuntimeError):
+        return torch.get_float32_matmul_precision()
+    return None
 
 
 def check_products(products: str, device: str, dtype: torch.dtype) -> None:
