@@ -153,9 +153,17 @@ h5py.is_hdf5 = is_hdf5
     assert without_loading(result.stderr) == ["stopped"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "start"),
+    [
+        (signal.SIGINT, HEED),
+        (signal.SIGTERM, HEED),
+        (signal.SIGTERM, "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"),
+    ],
+    ids=["Ctrl-C", "SIGTERM", "SIGTERM in the background"],
+)
 def test_a_signal_in_a_callback_whose_exceptions_python_ignores_stops_the_command(
-    number: int, intersection_file: Path
+    number: int, start: str, intersection_file: Path
 ) -> None:
     ignore = f"""
 import h5py, time
@@ -167,7 +175,7 @@ def is_hdf5(path):
     time.sleep(100)
 h5py.is_hdf5 = is_hdf5
 """
-    words = [sys.executable, "-c", HEED + ignore + RUN, "inspect", os.fspath(intersection_file)]
+    words = [sys.executable, "-c", start + ignore + RUN, "inspect", os.fspath(intersection_file)]
     result = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, result.stdout) == (128 + number, "")
     assert without_loading(result.stderr) == ["stopped"]

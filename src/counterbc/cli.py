@@ -193,7 +193,7 @@ def _interrupt_again(args: Any) -> None:
     a weak reference, of which h5py has many."""
     if args.exc_type is KeyboardInterrupt and sys.platform != "win32":
         main_thread = threading.main_thread().ident
-        again = threading.Timer(_AGAIN_AFTER, signal.pthread_kill, (main_thread, signal.SIGINT))
+        again = threading.Timer(_AGAIN_AFTER, signal.pthread_kill, (main_thread, interrupts[-1]))
         again.daemon = True
         again.start()
 
