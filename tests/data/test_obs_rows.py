@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from counterbc.data.demonstrations import Demonstrations, Episode
@@ -27,6 +28,14 @@ def test_rows_of_vectors_are_the_vectors() -> None:
     demos = Demonstrations(episodes())
     np.testing.assert_array_equal(obs_rows(demos, INDEX), demos.obs[INDEX])
     np.testing.assert_array_equal(obs_rows(demos, INDEX[:1]), demos.obs[INDEX[:1]])
+
+
+def test_few_rows_are_read_without_copying_all_observations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    demos = Demonstrations((Episode(np.arange(80.0)[:, None], np.zeros((80, 1))),))
+    monkeypatch.delattr(Demonstrations, "obs")
+    assert obs_rows(demos, np.array([7, 3, 79])).tolist() == [[7], [3], [79]]
 
 
 def test_rows_of_one_camera_are_its_pixels() -> None:

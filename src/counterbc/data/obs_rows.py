@@ -18,6 +18,8 @@ from counterbc.data.arrays import Array
 from counterbc.data.demonstrations import Demonstrations
 from counterbc.data.episode import is_image
 
+_LARGE_SHARE = 0.1  # of all pairs
+
 
 class _Observed(Protocol):
     """An episode, or what else has observations of one or several parts."""
@@ -44,8 +46,8 @@ def pixel_rows(episode: _Observed) -> list[Array]:
 
 def obs_rows(demos: Demonstrations, index: Array) -> Array:
     """Return the observations of some pairs: numbers (n, S), or rows of bytes (n, R)."""
-    if not demos.cameras and len(index) > len(demos):  # of most episodes
-        return demos.obs[index]
+    if not demos.cameras and len(index) > _LARGE_SHARE * demos.lengths.sum():
+        return demos.obs[index]  # copies all observations, but visits no episode alone
     size = _bytes(demos) if demos.cameras else demos.obs_shape[0]
     rows = np.empty((len(index), size), np.uint8 if demos.cameras else np.float32)
     ends = np.cumsum(demos.lengths)
