@@ -20,15 +20,13 @@ def kept_episodes(count: int, excluded: Collection[int]) -> list[int]:
 def episodes_option(count: int, excluded: Collection[int]) -> str:
     """Return the option of lerobot-train that learns from all episodes but some.
 
-    Numbers of many episodes are left to a file.
+    Numbers of many episodes are left to a file, which a comment of the shell says how to write.
 
     >>> episodes_option(4, [1])
     "--dataset.episodes='[0, 2, 3]'"
     """
     if count > _MOST_PRINTED:
-        return (
-            '--dataset.episodes="$(cat FILE)", which score and influence write: --episode-list FILE'
-        )
+        return '--dataset.episodes="$(cat FILE)"  # score and influence write --episode-list FILE'
     return f"--dataset.episodes='{kept_episodes(count, excluded)}'"
 
 
