@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterbc.diagnosis.kinematics import all_kinematics, kinematics, spectral_arc_length
+from counterbc.data.arrays import Array
+from counterbc.diagnosis.kinematics import all_kinematics, spectral_arc_length
+
+
+def kinematics(path: Array, action: Array, typical_step: float) -> dict[str, float]:
+    """Return the measures of one episode."""
+    measures = all_kinematics([path], [action], typical_step)
+    return {name: float(values[0]) for name, values in measures.items()}
 
 
 def test_a_straight_steady_path_is_efficient_and_never_idle() -> None:

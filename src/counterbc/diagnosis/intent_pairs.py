@@ -60,8 +60,7 @@ def end_data(
 
 def _rows(demos: Demonstrations, search: IntentSearch) -> tuple[Array, Array]:
     """Return the pairs that are read of each episode, evenly spread (E, n), and its last (E,)."""
-    lengths = np.array([len(e) for e in demos.episodes])
-    stops = np.cumsum(lengths)
+    lengths, stops = demos.lengths, np.cumsum(demos.lengths)
     kinds, kind = np.unique(lengths, return_inverse=True)
     steps = np.array([np.linspace(0, n - 1, search.pairs).round() for n in kinds]).astype(int)
     return (stops - lengths)[:, None] + steps[kind], stops - 1

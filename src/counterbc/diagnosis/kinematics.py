@@ -28,19 +28,13 @@ _CUTOFF = 0.05  # of the spectrum's height: what lies beyond is taken for noise
 _EDGE = 0.98  # of [−1, 1]
 
 
-def kinematics(path: Array, action: Array, typical_step: float) -> dict[str, float]:
-    """Return the measures of an episode from scaled observations (T, S) and actions (T, A).
-
-    `typical_step` is the dataset's median step.
-    """
-    measures = all_kinematics([path], [action], typical_step)
-    return {name: float(values[0]) for name, values in measures.items()}
-
-
 def all_kinematics(
     paths: Sequence[Array], actions: Sequence[Array], typical_step: float
 ) -> dict[str, Array]:
-    """Return the measures of each episode: (E,) each."""
+    """Return the measures of episodes of scaled observations (T, S) and actions (T, A): (E,) each.
+
+    `typical_step` is the dataset's median step.
+    """
     measures = {name: np.full(len(paths), np.nan) for name in MEASURES}
     for episodes, path, action in equal_lengths(paths, actions):
         for name, values in _measures(path, action, typical_step).items():
