@@ -21,6 +21,8 @@ from counterbc.policies.pooling import mean_matrix, pool, pooled_size
         ((1, 1000), (1, 144)),
         ((3, 71), (2, 71)),
         ((71, 3), (58, 2)),
+        ((200, 1), (144, 1)),
+        ((300, 2), (144, 1)),
     ],
 )
 def test_maps_of_more_than_144_places_are_made_smaller(
@@ -30,8 +32,8 @@ def test_maps_of_more_than_144_places_are_made_smaller(
 
 
 def test_every_size_stays_within_the_map_and_the_bound() -> None:
-    for height in range(1, 90, 3):
-        for width in range(1, 90):
+    for height in (*range(1, 90, 3), 145, 1000):
+        for width in (*range(1, 90), 145, 1000):
             rows, columns = pooled_size(height, width)
             assert 1 <= rows <= height
             assert 1 <= columns <= width

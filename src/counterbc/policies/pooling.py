@@ -18,7 +18,7 @@ def pooled_size(height: int, width: int) -> tuple[int, int]:
     """
     if height * width <= PLACES:
         return height, width
-    rows = max(1, round(height * sqrt(PLACES / (height * width))))
+    rows = min(max(1, round(height * sqrt(PLACES / (height * width)))), PLACES)
     return rows, min(width, PLACES // rows)
 
 
