@@ -50,7 +50,7 @@ class IntentSearch:
         check_fields(self)
 
     def sample(self, count: int, seed: int) -> Array:
-        """Return the episodes, of so many, in which groups are found: (≤ most_episodes,)."""
+        """Return which of `count` episodes decide the groups: (≤ most_episodes,)."""
         if count <= self.most_episodes:
             return np.arange(count)
         return np.sort(np.random.default_rng(seed).permutation(count)[: self.most_episodes])

@@ -149,7 +149,7 @@ def find_intents(
     if groups is None:
         shares, held_out, end_held_out = _search(x, y, episodes, sample, seed, search)
     else:
-        shares = _given(x, y, episodes, sample, groups, seed, search)
+        shares = _given(x, y, episodes, sample, groups=groups, seed=seed, search=search)
         held_out, end_held_out = {}, {}
     order = np.argsort(-np.bincount(shares.argmax(1), minlength=shares.shape[1]), kind="stable")
     return Intents(
@@ -176,7 +176,7 @@ def _search(
 
 
 def _given(
-    x: Array, y: Array, episodes: EndData, sample: Array, groups: int, seed: int,
+    x: Array, y: Array, episodes: EndData, sample: Array, *, groups: int, seed: int,
     search: IntentSearch,
 ) -> Array:  # fmt: skip
     """Return the shares of this number of groups: by final states if these are goals."""
