@@ -65,8 +65,8 @@ def trainings(result: dict[str, Any]) -> str:
 
 def _change(errors: list[float], reference: list[float]) -> str:
     """Return the mean relative change of the seeds with a 95 % interval of normal errors."""
-    if errors == reference:
-        return ""
+    if errors is reference:
+        return ""  # compared with itself
     changes = [a / b - 1 for a, b in zip(errors, reference, strict=True)]
     half = 1.96 * stdev(changes) / math.sqrt(len(changes))
     return f"{mean(changes):+.1%} ± {half:.1%}"
