@@ -37,6 +37,7 @@ from reproduction.studies.fair_comparisons import (
     word,
 )
 from reproduction.studies.fair_kinds import CROWD
+from reproduction.studies.fair_others import AGAIN, OTHERS, others
 from reproduction.studies.fair_people import people
 from reproduction.studies.fair_sizes import not_run, sizes
 
@@ -54,7 +55,9 @@ def sections(results: Path) -> dict[str, dict[str, str]]:
     tables |= {"fair teachers": by_teacher(rows)}
     tables |= {f"fair teachers {size}": by_teacher(rows, size) for size in (100, 1600)}
     tables |= {"fair people": people(rows), "fair sizes": sizes(rows)}
-    tables |= {"fair others": others(rows), "fair along pairs": along(rows, "pairs")}
+    again_rows = read_rows(results / AGAIN / STUDY)
+    tables |= {"fair others": others(rows, *OTHERS), "fair again": others(again_rows, OTHERS[0])}
+    tables |= {"fair along pairs": along(rows, "pairs")}
     tables |= {"fair along noise": along(rows, "sigma")}
     tables |= {"fair not run": not_run(rows)}
     return {"reproduction": tables, "README": {"fair summary": summary(rows)}}
@@ -142,26 +145,6 @@ def by_teacher(rows: list[Record], size: int = 400) -> str:
         texts = [compare(part, *pair, len(pairs)) for pair in pairs]
         if set(texts) != {"–"}:
             lines.append([*words, act, *texts])
-    head = [f"{label(candidate)} over {label(rival)}" for candidate, rival in pairs]
-    return markdown_table(["world, teacher", "pairs", "act", *head], lines)
-
-
-def others(rows: list[Record]) -> str:
-    """Return the other methods that are tuned alike against tuned BC, by teacher at 400 pairs.
-
-    Intervals are adjusted for all comparisons of the table, which were named after the rows.
-    """
-    pairs = [(f"{name}, tuned", "bc, tuned") for name in ("epsilon-insensitive", "posterior")]
-    groups = [
-        (words, act, [relative(part, *pair, 1) for pair in pairs], part)
-        for words, _, act, part in at_size(rows)
-    ]
-    count = sum(result is not None for _, _, results, _ in groups for result in results)
-    lines = [
-        [*words, act, *(compare(part, *pair, count) for pair in pairs)]
-        for words, act, results, part in groups
-        if any(results)
-    ]
     head = [f"{label(candidate)} over {label(rival)}" for candidate, rival in pairs]
     return markdown_table(["world, teacher", "pairs", "act", *head], lines)
 

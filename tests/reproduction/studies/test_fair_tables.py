@@ -7,7 +7,6 @@ from typing import Any
 
 from reproduction.records import Record, write_rows
 from reproduction.studies import fair_tables
-from reproduction.studies.fair_comparisons import compare
 
 KIND = {"world": "cartpole", "pairs": 400, "taken": "whole", "teacher": "crowd", "sigma": None}
 CHOSEN = {"shown": 28.5, "lag": 10.0, "radius": 0.0, "steps": 800}
@@ -100,24 +99,6 @@ def test_a_simulated_crowd_does_not_refute_a_claim_about_people(tmp_path: Path) 
     write_rows(rows_of(values | {"counter-bc": [40.0, 41.0, 42.0]}), tmp_path / "fair")
     lines = fair_tables.sections(tmp_path)["reproduction"]["fair people"].splitlines()
     assert lines[2].endswith("| not tested as in the paper (contradicted here) |")
-
-
-def test_other_tuned_methods_are_adjusted_for_every_comparison_of_their_table() -> None:
-    tuned = {"bc, tuned": [10.0, 11.0, 12.0], "posterior, tuned": [10.1, 11.0, 12.1]}
-    rows = rows_of(tuned | {"epsilon-insensitive, tuned": [11.0, 12.1, 13.2]})
-    rows += rows_of(
-        {name: tuned[name] for name in ("bc, tuned", "posterior, tuned")}, teacher="uniform"
-    )
-    rows += rows_of({"bc, tuned": [1.0, 2.0, 3.0]}, teacher="gaussian")
-    (head, _, *lines) = fair_tables.others(rows).splitlines()
-    assert head.endswith(
-        "| ε-insensitive, tuned over BC, tuned | Posterior, tuned over BC, tuned |"
-    )
-    assert len(lines) == 4  # two teachers, two ways of acting; the third has tuned BC alone
-    assert sum(line.count("–") for line in lines) == 2
-    part = [row for row in rows if row["act"] == "mean" and row["teacher"] == "crowd"]
-    expected = compare(part, "epsilon-insensitive, tuned", "bc, tuned", 6)
-    assert f"| mean | {expected} |" in fair_tables.others(rows)
 
 
 def test_sizes_and_noise_are_columns_with_four_means_each() -> None:
