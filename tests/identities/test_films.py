@@ -17,10 +17,11 @@ from counterbc.trainer import train
 CAM = "observation.images.cam_high"
 
 
-def films(data: Path, root: Path, episodes: int = 2) -> Path:
+def films(data: Path, root: Path, episodes: int = 2, size: tuple[int, int] | None = None) -> Path:
     """The first episodes of the real LeRobot dataset, with films made for them.
 
-    What the camera saw is not at hand: a bar stands where the first joint does.
+    What the camera saw is not at hand: a bar stands where the first joint does. Films have the size
+    of the camera's, or another (height, width).
     """
     av: Any = importlib.import_module("av")
     source = data / "fixtures/lerobot_v21_g1"
@@ -29,23 +30,26 @@ def films(data: Path, root: Path, episodes: int = 2) -> Path:
     info = json.loads((source / "meta/info.json").read_text())
     lengths = [json.loads(line)["length"] for line in lines]
     info |= {"total_episodes": episodes, "total_frames": sum(lengths)}
+    height, width, channels = info["features"][CAM]["shape"]
+    height, width = size or (height, width)
+    info["features"][CAM]["shape"] = [height, width, channels]
     (root / "meta/info.json").write_text(json.dumps(info))
     (root / "meta/episodes.jsonl").write_text("\n".join(lines))
     shutil.copy(source / "meta/tasks.jsonl", root / "meta")
-    height, width, _ = info["features"][CAM]["shape"]
+    bar = width // 8
     for i, length in enumerate(lengths):
         numbers = {"episode_chunk": 0, "episode_index": i, "video_key": CAM}
         for template in (info["data_path"], info["video_path"]):
             (root / template.format(**numbers)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source / info["data_path"].format(**numbers), root / "data/chunk-000")
         joint = load(source).episodes[i].obs[:, 0]
-        place = np.interp(joint, (joint.min(), joint.max()), (0, width - 80)).astype(int)
+        place = np.interp(joint, (joint.min(), joint.max()), (0, width - bar)).astype(int)
         with av.open(str(root / info["video_path"].format(**numbers)), "w") as container:
             stream = container.add_stream("mpeg4", rate=info["fps"])
             stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
             for t in range(length):
                 pixels = np.zeros((height, width, 3), np.uint8)
-                pixels[:, place[t] : place[t] + 80] = 255
+                pixels[:, place[t] : place[t] + bar] = 255
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
             container.mux(stream.encode(None))
     return root

@@ -153,7 +153,7 @@ def test_a_robomimic_file_with_cameras_leads_to_a_policy_that_reads_them(
 def test_films_and_joints_of_a_robot_lead_to_a_policy_that_reads_both(
     data: Path, paste_often: Paste
 ) -> None:
-    films(data, Path("robot"))
+    films(data, Path("robot"), size=(96, 128))  # the camera's 480×640 take eleven minutes on a CPU
     names = follow_with_cameras("robot", paste_often)
     assert names == ["inspect", "inspect", "train", "export"]
     check_exported_with_cameras(26, cameras=1)

@@ -204,11 +204,15 @@ class Desk:
             study, plan, self.clock, send=self.messages.append, draw=self.frames.append
         )
 
-    def step(self, *action: float, device: str = "keyboard", at: float | None = None) -> None:
-        """Give one input and wait for its tick."""
+    def step(self, *action: float, device: str = "keyboard", at: float | None = None) -> bool:
+        """Give one input and wait for its tick; return whether it had one.
+
+        The last status of a session comes after the frame of its last tick.
+        """
         count = len(self.frames)
         self.session.give(Input(action, device, at))
-        wait_for(lambda: len(self.frames) > count)
+        wait_for(lambda: len(self.frames) > count or self.status["phase"] == "finished")
+        return len(self.frames) > count
 
     def feasible_action(self, t: int) -> Array:
         """Return an action inside the feasible set, another one at each step."""

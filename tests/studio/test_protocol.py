@@ -49,8 +49,7 @@ def test_a_complete_lap_ends_the_episode_and_the_session(
     count = 0
     while desk.status["phase"] != "finished":
         action = expert(desk.session.stage.obs[None], np.zeros(1, np.int64), count)[0]
-        desk.step(*action.tolist())
-        count += 1
+        count += desk.step(*action.tolist())
     desk.session.close()
     (journal,) = read_session(study.journal(desk.status["session"]))
     assert (journal.end, len(journal.steps)) == ("over", count)
