@@ -40,7 +40,7 @@ def shared_cells(rows: Sequence[Record], variants: Sequence[str]) -> dict[Kind, 
     """Return the kinds of demonstrations that all of the variants have, with the runs of each."""
     cells: dict[Kind, dict[str, Runs]] = {}
     for r in rows:
-        if r["return"] is not None:
+        if r["return"] is not None and (not variants or r["variant"] in variants):
             kind = r["pairs"], r["taken"], r["teacher"], r["sigma"]
             cells.setdefault(kind, {}).setdefault(r["variant"], {})[r["seed"]] = r["return"]
     return {kind: cell for kind, cell in cells.items() if set(variants) <= set(cell)}

@@ -61,6 +61,7 @@ def _opposite(bad: int, episodes: int = 20) -> Demonstrations:
     return Demonstrations(tuple(parts))
 
 
+@pytest.mark.slow
 def test_episodes_that_do_the_opposite_are_excluded_even_if_they_are_many() -> None:
     demos = _opposite(6)
     estimate = meaning(demos, radius=0.1, held_out=QUICK, lag=0.0, offsets="none", progress=False)

@@ -90,6 +90,7 @@ def test_repeating_an_action_along_a_curve_is_not_predicting_beyond_it() -> None
     assert not shares.tells
 
 
+@pytest.mark.slow
 def test_policies_that_predict_smooth_actions_from_a_state_that_few_pairs_do_not_show_tell() -> (
     None
 ):
